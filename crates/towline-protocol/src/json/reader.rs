@@ -1,0 +1,444 @@
+//! [`Reader`]: a strict pull reader over one JSON text.
+//!
+//! It owns the grammar and the byte position of every error. It knows nothing of messages: `wire` asks it for keys,
+//! strings and numbers in the order it wants them.
+
+use std::borrow::Cow;
+
+use super::{DecodeError, Json, Number, Text, scan::plain_end};
+
+type Result<T> = std::result::Result<T, DecodeError>;
+
+/// Reads one JSON text from front to back.
+pub(crate) struct Reader<'a> {
+    whole: &'a Text,
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    /// Just behind an opening bracket, where no comma may stand.
+    fresh: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(whole: &'a Text) -> Self {
+        Self {
+            whole,
+            text: whole,
+            at: 0,
+            depth: 0,
+            fresh: false,
+        }
+    }
+
+    /// The byte of the next token.
+    pub(crate) fn offset(&mut self) -> usize {
+        self.skip_space();
+        self.at
+    }
+
+    /// The first byte of the next token; 0 at the end of the text.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> u8 {
+        self.skip_space();
+        self.bytes().get(self.at).copied().unwrap_or(0)
+    }
+
+    /// Nothing but white space may follow.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        match self.peek() {
+            0 if self.at == self.text.len() => Ok(()),
+            _ => Err(DecodeError::syntax("expected the end of the line", self.at)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn begin_object(&mut self) -> Result<()> {
+        if self.peek() != b'{' {
+            return Err(self.expected("an object"));
+        }
+        self.open()
+    }
+
+    /// The next key of the object, its colon read; nothing behind the last one.
+    #[inline]
+    pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>> {
+        if self.next_member(b'}')? {
+            if self.peek() != b'"' {
+                return Err(self.unexpected("expected a key"));
+            }
+            let key = self.str_token()?;
+            if self.peek() != b':' {
+                return Err(self.unexpected("expected `:`"));
+            }
+            self.at += 1;
+            return Ok(Some(key));
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    pub(crate) fn begin_array(&mut self) -> Result<()> {
+        if self.peek() != b'[' {
+            return Err(self.expected("an array"));
+        }
+        self.open()
+    }
+
+    /// Whether another item follows in the array.
+    #[inline]
+    pub(crate) fn next_item(&mut self) -> Result<bool> {
+        self.next_member(b']')
+    }
+
+    #[inline]
+    pub(crate) fn text(&mut self) -> Result<Text> {
+        if self.peek() != b'"' {
+            return Err(self.expected("a string"));
+        }
+        Ok(match self.str_token()? {
+            Cow::Borrowed(plain) => self.whole.share(plain),
+            Cow::Owned(unescaped) => unescaped.into(),
+        })
+    }
+
+    pub(crate) fn bool(&mut self) -> Result<bool> {
+        match self.peek() {
+            b't' => self.literal("true").map(|()| true),
+            b'f' => self.literal("false").map(|()| false),
+            _ => Err(self.expected("true or false")),
+        }
+    }
+
+    /// Takes a `null` if one is next.
+    #[inline]
+    pub(crate) fn null(&mut self) -> Result<bool> {
+        if self.peek() == b'n' {
+            self.literal("null")?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64> {
+        let start = self.offset();
+        let number = self.number_token("a whole number")?;
+        number
+            .parse()
+            .map_err(|_| DecodeError::shape("expected a whole number", start))
+    }
+
+    pub(crate) fn i64(&mut self) -> Result<i64> {
+        let start = self.offset();
+        let number = self.number_token("a whole number")?;
+        number
+            .parse()
+            .map_err(|_| DecodeError::shape("expected a whole number", start))
+    }
+
+    pub(crate) fn number(&mut self) -> Result<Number> {
+        let start = self.offset();
+        let token = self.number_token("a number")?;
+        if let Ok(whole) = token.parse::<u64>() {
+            return Ok(Number(whole.into()));
+        }
+        serde_json::from_str(token)
+            .map(Number)
+            .map_err(|_| DecodeError::shape("expected a number that a float can hold", start))
+    }
+
+    /// The next value as text, checked but not looked into.
+    #[inline]
+    pub(crate) fn json(&mut self) -> Result<Json> {
+        let start = self.offset();
+        self.skip_value()?;
+        Ok(Json::from_checked(
+            self.whole.share(&self.text[start..self.at]),
+        ))
+    }
+
+    /// Checks the next value and goes behind it.
+    pub(crate) fn skip_value(&mut self) -> Result<()> {
+        match self.peek() {
+            b'"' => self.skip_string(),
+            b'{' => {
+                self.open()?;
+                while self.next_member(b'}')? {
+                    if self.peek() != b'"' {
+                        return Err(self.unexpected("expected a key"));
+                    }
+                    self.skip_string()?;
+                    if self.peek() != b':' {
+                        return Err(self.unexpected("expected `:`"));
+                    }
+                    self.at += 1;
+                    self.skip_value()?;
+                }
+                Ok(())
+            }
+            b'[' => {
+                self.open()?;
+                while self.next_member(b']')? {
+                    self.skip_value()?;
+                }
+                Ok(())
+            }
+            b't' => self.literal("true"),
+            b'f' => self.literal("false"),
+            b'n' => self.literal("null"),
+            _ => self.number_token("a value").map(|_| ()),
+        }
+    }
+
+    /// Looks up the string field `name` of the object that comes next, without moving. Nothing if there is none.
+    #[inline]
+    pub(crate) fn tag(&mut self, name: &str) -> Result<Option<Cow<'a, str>>> {
+        let (at, depth, fresh) = (self.at, self.depth, self.fresh);
+        self.begin_object()?;
+        let mut found = None;
+        while let Some(key) = self.next_key()? {
+            if key == name {
+                if self.peek() != b'"' {
+                    return Err(self.expected("a string").within(name));
+                }
+                found = Some(self.str_token()?);
+                break;
+            }
+            self.skip_value()?;
+        }
+        (self.at, self.depth, self.fresh) = (at, depth, fresh);
+        Ok(found)
+    }
+
+    /// An error for a value of another kind than wanted, or for text that is no value at all.
+    #[cold]
+    pub(crate) fn expected(&mut self, what: &'static str) -> DecodeError {
+        match self.peek() {
+            b'"' | b'{' | b'[' | b't' | b'f' | b'n' | b'-' | b'0'..=b'9' => {
+                DecodeError::shape(format!("expected {what}"), self.at)
+            }
+            _ => self.unexpected("expected a value"),
+        }
+    }
+
+    #[cold]
+    fn unexpected(&self, problem: &'static str) -> DecodeError {
+        if self.at >= self.text.len() {
+            DecodeError::syntax("the line ends too early", self.at)
+        } else {
+            DecodeError::syntax(problem, self.at)
+        }
+    }
+
+    #[inline]
+    fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    #[inline]
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes().get(self.at) {
+            self.at += 1;
+        }
+    }
+
+    #[inline]
+    fn open(&mut self) -> Result<()> {
+        if self.depth == MAX_DEPTH {
+            return Err(DecodeError::syntax(
+                format!("nested deeper than {MAX_DEPTH} levels"),
+                self.at,
+            ));
+        }
+        self.depth += 1;
+        self.at += 1;
+        self.fresh = true;
+        Ok(())
+    }
+
+    /// Goes over the comma before the next member, or over the closing bracket.
+    #[inline]
+    fn next_member(&mut self, close: u8) -> Result<bool> {
+        let next = self.peek();
+        if next == close {
+            self.at += 1;
+            self.depth -= 1;
+            self.fresh = false;
+            return Ok(false);
+        }
+        if self.fresh {
+            self.fresh = false;
+            return Ok(true);
+        }
+        if next != b',' {
+            return Err(self.unexpected("expected `,` or a closing bracket"));
+        }
+        self.at += 1;
+        Ok(true)
+    }
+
+    fn literal(&mut self, word: &'static str) -> Result<()> {
+        if self.bytes()[self.at..].starts_with(word.as_bytes()) {
+            self.at += word.len();
+            return Ok(());
+        }
+        Err(self.unexpected("expected a value"))
+    }
+
+    /// The string that starts at the quote under the cursor.
+    #[inline]
+    fn str_token(&mut self) -> Result<Cow<'a, str>> {
+        let start = self.at + 1;
+        let end = plain_end(self.bytes(), start);
+        if self.bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(Cow::Borrowed(&self.text[start..end]));
+        }
+        self.unescape(start, end).map(Cow::Owned)
+    }
+
+    #[inline]
+    fn skip_string(&mut self) -> Result<()> {
+        let mut at = self.at + 1;
+        loop {
+            at = plain_end(self.bytes(), at);
+            match self.bytes().get(at) {
+                Some(b'"') => {
+                    self.at = at + 1;
+                    return Ok(());
+                }
+                Some(b'\\') => {
+                    self.at = at;
+                    at = match self.bytes().get(at + 1) {
+                        Some(b'u') => self.hex4(at + 2).map(|_| at + 6)?,
+                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at + 2,
+                        _ => return Err(self.bad_escape()),
+                    };
+                }
+                _ => return Err(self.bad_string(at)),
+            }
+        }
+    }
+
+    /// The string from `start`, whose first escape stands at `at`.
+    fn unescape(&mut self, start: usize, mut at: usize) -> Result<String> {
+        let mut out = String::with_capacity((at - start) * 2 + 16);
+        let mut run = start;
+        loop {
+            out.push_str(&self.text[run..at]);
+            match self.bytes().get(at) {
+                Some(b'"') => {
+                    self.at = at + 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => {}
+                _ => return Err(self.bad_string(at)),
+            }
+            self.at = at;
+            run = at + 2;
+            match self.bytes().get(at + 1) {
+                Some(b'n') => out.push('\n'),
+                Some(b'"') => out.push('"'),
+                Some(b'\\') => out.push('\\'),
+                Some(b't') => out.push('\t'),
+                Some(b'u') => {
+                    let (character, next) = self.unicode(at)?;
+                    out.push(character);
+                    run = next;
+                }
+                Some(b'r') => out.push('\r'),
+                Some(b'/') => out.push('/'),
+                Some(b'b') => out.push('\u{8}'),
+                Some(b'f') => out.push('\u{c}'),
+                _ => return Err(self.bad_escape()),
+            }
+            at = plain_end(self.bytes(), run);
+        }
+    }
+
+    /// The character of the `\u` escape at `at`, and the index behind it. Half of a surrogate pair is legal in what
+    /// JavaScript writes (a text cut in the middle of an emoji) and becomes U+FFFD; the raw line still has it.
+    fn unicode(&self, at: usize) -> Result<(char, usize)> {
+        let unit = self.hex4(at + 2)?;
+        let next = at + 6;
+        if (0xD800..0xDC00).contains(&unit)
+            && self.bytes()[next.min(self.text.len())..].starts_with(b"\\u")
+        {
+            let low = self.hex4(next + 2)?;
+            if (0xDC00..0xE000).contains(&low) {
+                let code = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+                return Ok((
+                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
+                    next + 6,
+                ));
+            }
+        }
+        Ok((
+            char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER),
+            next,
+        ))
+    }
+
+    fn hex4(&self, at: usize) -> Result<u32> {
+        let digits = self
+            .bytes()
+            .get(at..at + 4)
+            .ok_or_else(|| self.bad_escape())?;
+        digits.iter().try_fold(0, |code, &byte| {
+            let digit = char::from(byte)
+                .to_digit(16)
+                .ok_or_else(|| self.bad_escape())?;
+            Ok(code * 16 + digit)
+        })
+    }
+
+    #[cold]
+    fn bad_escape(&self) -> DecodeError {
+        DecodeError::syntax("bad escape in a string", self.at)
+    }
+
+    #[cold]
+    fn bad_string(&self, at: usize) -> DecodeError {
+        let problem = if at < self.text.len() {
+            "control character in a string"
+        } else {
+            "the line ends inside a string"
+        };
+        DecodeError::syntax(problem, at)
+    }
+
+    fn number_token(&mut self, wanted: &'static str) -> Result<&'a str> {
+        if !matches!(self.peek(), b'-' | b'0'..=b'9') {
+            return Err(self.expected(wanted));
+        }
+        let start = self.at;
+        let bytes = self.bytes();
+        let digits = |mut at: usize| {
+            while matches!(bytes.get(at), Some(b'0'..=b'9')) {
+                at += 1;
+            }
+            at
+        };
+        let mut at = start + usize::from(bytes[start] == b'-');
+        let integer = at;
+        at = digits(at);
+        let mut good = at > integer && (bytes[integer] != b'0' || at == integer + 1);
+        if bytes.get(at) == Some(&b'.') {
+            let fraction = at + 1;
+            at = digits(fraction);
+            good &= at > fraction;
+        }
+        if let Some(b'e' | b'E') = bytes.get(at) {
+            let exponent = at + 1 + usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+            at = digits(exponent);
+            good &= at > exponent;
+        }
+        if !good {
+            return Err(DecodeError::syntax("bad number", start));
+        }
+        self.at = at;
+        Ok(&self.text[start..at])
+    }
+}
+
+/// As deep as serde_json goes, so that what is read here can be parsed there.
+const MAX_DEPTH: usize = 127;

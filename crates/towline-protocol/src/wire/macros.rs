@@ -1,0 +1,335 @@
+//! The macros that declare wire types. One declaration gives the type, its reader, its writer and its list of what
+//! it has no name for, so that the four can never disagree.
+
+/// Structs: `field: Type`, or `field: Type = "wireName" | "other_spelling"` where the names differ.
+///
+/// `Type` says what absence means: `T` must be there, `Option<T>` may be absent, `Nullable<T>` may be absent or `null`.
+macro_rules! wire_structs {
+    ($(
+        $(#[$meta:meta])*
+        pub struct $Name:ident {
+            $( $(#[$field_meta:meta])* $field:ident : $Type:ty $(= $wire:literal $(| $alias:literal)*)? ),* $(,)?
+        }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $Name {
+            $( $(#[$field_meta])* pub $field: $Type, )*
+            /// Fields that have no name here, kept and written back.
+            pub extra: $crate::wire::Extra,
+        }
+
+        impl $crate::wire::Body for $Name {
+            fn read_body(
+                reader: &mut $crate::json::Reader<'_>,
+                tags: &[&str],
+            ) -> $crate::wire::Result<Self> {
+                // Unused by the structs that have no fields.
+                let _object = reader.offset();
+                let mut extra = $crate::wire::Extra::default();
+                $( let mut $field: Option<$Type> = None; )*
+                reader.begin_object()?;
+                while let Some(key) = reader.next_key()? {
+                    match &*key {
+                        $(
+                            $crate::wire::wire_name!($field $(, $wire)?) => $crate::wire::take(
+                                &mut $field,
+                                $crate::wire::wire_name!($field $(, $wire)?),
+                                &mut extra,
+                                reader,
+                            )?,
+                            $($(
+                                $alias => $crate::wire::take_alias(
+                                    &mut $field,
+                                    ($crate::wire::wire_name!($field, $wire), $alias),
+                                    &mut extra,
+                                    reader,
+                                )?,
+                            )*)?
+                        )*
+                        tag if tags.contains(&tag) => reader.skip_value()?,
+                        unknown => extra.keep(unknown, reader)?,
+                    }
+                }
+                Ok(Self {
+                    $( $field: $crate::wire::Field::or_absent(
+                        $field,
+                        $crate::wire::wire_name!($field $(, $wire)?),
+                        _object,
+                    )?, )*
+                    extra,
+                })
+            }
+
+            fn write_body(&self, writer: &mut $crate::json::Writer) {
+                $( $crate::wire::Field::write_field(
+                    &self.$field,
+                    $crate::wire::wire_name!($field $(, $wire)?),
+                    &self.extra,
+                    writer,
+                ); )*
+                self.extra.write(writer);
+            }
+
+            fn unnamed_body(&self, found: &mut $crate::wire::Unnamed) {
+                $( $crate::wire::Field::unnamed_field(
+                    &self.$field,
+                    $crate::wire::wire_name!($field $(, $wire)?),
+                    found,
+                ); )*
+                self.extra.unnamed(found);
+            }
+        }
+
+        impl $crate::wire::Parts for $Name {
+            fn read(reader: &mut $crate::json::Reader<'_>) -> $crate::wire::Result<Self> {
+                $crate::wire::Body::read_body(reader, &[])
+            }
+
+            fn write(&self, writer: &mut $crate::json::Writer) {
+                writer.begin_object();
+                $crate::wire::Body::write_body(self, writer);
+                writer.end_object();
+            }
+
+            fn unnamed(&self, found: &mut $crate::wire::Unnamed) {
+                $crate::wire::Body::unnamed_body(self, found);
+            }
+        }
+    )*};
+}
+
+/// Unions told apart by a string field: `"tag value" => Variant(Struct)`. An unknown tag becomes `Unknown`, whole.
+macro_rules! wire_enum {
+    (
+        $(#[$meta:meta])*
+        pub enum $Name:ident by $tag:literal $(inside $outer:literal)? {
+            $( $(#[$variant_meta:meta])* $value:literal => $Variant:ident($Body:ty), )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $Name {
+            $( $(#[$variant_meta])* $Variant($Body), )*
+            /// A kind that has no name here, kept whole.
+            Unknown($crate::wire::Unknown),
+        }
+
+        impl $Name {
+            /// What it says it is, as on the wire; `?` if it does not say.
+            pub fn kind(&self) -> &str {
+                match self {
+                    $( Self::$Variant(_) => $value, )*
+                    Self::Unknown(unknown) => unknown.kind(),
+                }
+            }
+
+            const TAGS: &[&str] = &[$tag $(, $outer)?];
+        }
+
+        impl $crate::wire::Body for $Name {
+            #[inline]
+            fn read_body(
+                reader: &mut $crate::json::Reader<'_>,
+                _tags: &[&str],
+            ) -> $crate::wire::Result<Self> {
+                let tag = reader.tag($tag)?;
+                match tag.as_deref() {
+                    $( Some($value) => $crate::wire::Body::read_body(reader, Self::TAGS).map(Self::$Variant), )*
+                    unknown => $crate::wire::Unknown::read(unknown, reader).map(Self::Unknown),
+                }
+            }
+
+            fn write_body(&self, writer: &mut $crate::json::Writer) {
+                match self {
+                    $( Self::$Variant(body) => {
+                        writer.str_field($tag, $value);
+                        $crate::wire::Body::write_body(body, writer);
+                    } )*
+                    Self::Unknown(unknown) => unknown.write_body(Self::TAGS.get(1).copied(), writer),
+                }
+            }
+
+            fn unnamed_body(&self, found: &mut $crate::wire::Unnamed) {
+                match self {
+                    $( Self::$Variant(body) => $crate::wire::Body::unnamed_body(body, found), )*
+                    Self::Unknown(unknown) => {
+                        found.field($tag, |found| found.value(unknown.kind()));
+                    }
+                }
+            }
+        }
+
+        impl $crate::wire::Parts for $Name {
+            #[inline]
+            fn read(reader: &mut $crate::json::Reader<'_>) -> $crate::wire::Result<Self> {
+                $crate::wire::Body::read_body(reader, &[])
+            }
+
+            fn write(&self, writer: &mut $crate::json::Writer) {
+                if let Self::Unknown(unknown) = self {
+                    return $crate::wire::Parts::write(&unknown.json, writer);
+                }
+                writer.begin_object();
+                $crate::wire::Body::write_body(self, writer);
+                writer.end_object();
+            }
+
+            fn unnamed(&self, found: &mut $crate::wire::Unnamed) {
+                $crate::wire::Body::unnamed_body(self, found);
+            }
+        }
+    };
+}
+
+/// Enums that are strings on the wire; a value without a variant becomes `Unknown`.
+macro_rules! wire_strings {
+    ($(
+        $(#[$meta:meta])*
+        pub enum $Name:ident { $( $(#[$variant_meta:meta])* $Variant:ident = $value:literal, )* }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum $Name {
+            $( $(#[$variant_meta])* $Variant, )*
+            /// A value that has no name here.
+            Unknown($crate::json::Text),
+        }
+
+        impl $Name {
+            /// The string of the wire.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $( Self::$Variant => $value, )*
+                    Self::Unknown(text) => text,
+                }
+            }
+        }
+
+        impl From<&str> for $Name {
+            fn from(text: &str) -> Self {
+                match text {
+                    $( $value => Self::$Variant, )*
+                    unknown => Self::Unknown(unknown.into()),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $Name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl $crate::wire::Parts for $Name {
+            fn read(reader: &mut $crate::json::Reader<'_>) -> $crate::wire::Result<Self> {
+                let text = reader.text()?;
+                Ok(match &*text {
+                    $( $value => Self::$Variant, )*
+                    _ => Self::Unknown(text),
+                })
+            }
+
+            fn write(&self, writer: &mut $crate::json::Writer) {
+                writer.str(self.as_str());
+            }
+
+            fn unnamed(&self, found: &mut $crate::wire::Unnamed) {
+                if let Self::Unknown(text) = self {
+                    found.value(text);
+                }
+            }
+        }
+    )*};
+}
+
+/// Newtypes over [`Text`](crate::Text) for the ids of the wire, so that one cannot be taken for another.
+macro_rules! wire_ids {
+    ($( $(#[$meta:meta])* $Name:ident; )*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $Name($crate::json::Text);
+
+        impl $Name {
+            /// Wraps an id.
+            pub fn new(id: impl Into<$crate::json::Text>) -> Self {
+                Self(id.into())
+            }
+
+            /// The id as a string.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// The id as a shared string.
+            pub fn text(&self) -> &$crate::json::Text {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $Name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl From<&str> for $Name {
+            fn from(id: &str) -> Self {
+                Self(id.into())
+            }
+        }
+
+        impl From<String> for $Name {
+            fn from(id: String) -> Self {
+                Self(id.into())
+            }
+        }
+
+        impl AsRef<str> for $Name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::borrow::Borrow<str> for $Name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl PartialEq<str> for $Name {
+            fn eq(&self, other: &str) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        impl PartialEq<&str> for $Name {
+            fn eq(&self, other: &&str) -> bool {
+                self.as_str() == *other
+            }
+        }
+
+        impl $crate::wire::Parts for $Name {
+            #[inline]
+            fn read(reader: &mut $crate::json::Reader<'_>) -> $crate::wire::Result<Self> {
+                reader.text().map(Self)
+            }
+
+            fn write(&self, writer: &mut $crate::json::Writer) {
+                writer.str(&self.0);
+            }
+        }
+    )*};
+}
+
+/// The name of a field on the wire: the given one, or its own.
+macro_rules! wire_name {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident, $wire:literal) => {
+        $wire
+    };
+}
+
+pub(crate) use {wire_enum, wire_ids, wire_name, wire_strings, wire_structs};

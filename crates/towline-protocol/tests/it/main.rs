@@ -1,0 +1,3 @@
+//! The tests of the protocol crate, one binary: a module a subject.
+
+mod traces;
