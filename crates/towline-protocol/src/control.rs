@@ -8,7 +8,7 @@ pub mod request;
 
 use crate::{
     ids::RequestId,
-    json::{DecodeError, Json, Reader, Spelling, Text, Writer},
+    json::{DecodeError, Json, Reader, Spelling, Tag, Text, Writer},
     permission::PermissionAnswer,
     wire::{Body, Extra, Field, Nullable, Parts, Result, Unnamed, take, wire_structs},
 };
@@ -312,7 +312,8 @@ impl Body for ControlResponse {
 impl Reply {
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
         const TAGS: &[&str] = &["subtype"];
-        match reader.tag("subtype")?.as_deref() {
+        const SUBTYPE: Tag = Tag::new("subtype", "{\"subtype\":\"");
+        match reader.tag(&SUBTYPE)?.as_deref() {
             Some("success") => Body::read_body(reader, TAGS).map(Self::Success),
             Some("error") => Body::read_body(reader, TAGS).map(Self::Error),
             _ => reader.json().map(|response| Self::Flat {

@@ -17,6 +17,6 @@ pub use error::DecodeError;
 pub use raw::{Json, Number};
 pub use text::Text;
 
-pub(crate) use reader::Reader;
+pub(crate) use reader::{Key, Likely, Reader, Tag};
 pub(crate) use scan::{quoted_end, value_end};
 pub(crate) use writer::{Spelling, Writer};

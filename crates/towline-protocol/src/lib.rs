@@ -20,6 +20,7 @@
 //! ```
 #![warn(missing_docs)]
 
+mod codec;
 mod content;
 pub mod control;
 mod frame;
@@ -27,6 +28,7 @@ mod hook;
 mod ids;
 mod json;
 mod message;
+mod peek;
 mod permission;
 mod result;
 mod stream;
@@ -38,6 +40,7 @@ pub mod trace;
 mod user;
 mod wire;
 
+pub use codec::{Line, LineDecoder};
 pub use content::*;
 pub use control::{
     ControlCancelRequest, ControlRequest, ControlResponse, Failure, Reply, Success,
@@ -48,6 +51,7 @@ pub use hook::*;
 pub use ids::*;
 pub use json::{DecodeError, Json, Number, Text};
 pub use message::*;
+pub use peek::{Peek, peek};
 pub use permission::*;
 pub use result::*;
 pub use stream::*;

@@ -27,11 +27,11 @@ wire_enum! {
         /// A short-lived note for the person.
         "notification" => Notification(Box<Notification>),
         /// The session's title changed.
-        "session_title_changed" => SessionTitleChanged(SessionTitleChanged),
+        "session_title_changed" => SessionTitleChanged(Box<SessionTitleChanged>),
         /// Idle, running, or waiting for the person.
-        "session_state_changed" => SessionStateChanged(SessionStateChanged),
+        "session_state_changed" => SessionStateChanged(Box<SessionStateChanged>),
         /// The list of background tasks changed.
-        "background_tasks_changed" => BackgroundTasksChanged(BackgroundTasksChanged),
+        "background_tasks_changed" => BackgroundTasksChanged(Box<BackgroundTasksChanged>),
         /// A subagent or long command began.
         "task_started" => TaskStarted(Box<TaskStarted>),
         /// How it gets on.
@@ -41,7 +41,7 @@ wire_enum! {
         /// It is over.
         "task_notification" => TaskNotification(Box<TaskNotification>),
         /// A guess at how much has been thought.
-        "thinking_tokens" => ThinkingTokens(ThinkingTokens),
+        "thinking_tokens" => ThinkingTokens(Box<ThinkingTokens>),
         /// A hook began.
         "hook_started" => HookStarted(Box<HookStarted>),
         /// A hook writes.
@@ -57,67 +57,78 @@ wire_enum! {
         /// The model refused, and no other one goes on.
         "model_refusal_no_fallback" => ModelRefusalNoFallback(Box<ModelRefusal>),
         /// What a local command printed.
-        "local_command_output" => LocalCommandOutput(LocalCommandOutput),
+        "local_command_output" => LocalCommandOutput(Box<LocalCommandOutput>),
         /// A plugin is installed.
-        "plugin_install" => PluginInstall(PluginInstall),
+        "plugin_install" => PluginInstall(Box<PluginInstall>),
         /// The list of slash commands changed.
-        "commands_changed" => CommandsChanged(CommandsChanged),
+        "commands_changed" => CommandsChanged(Box<CommandsChanged>),
         /// Files were saved for the person.
-        "files_persisted" => FilesPersisted(FilesPersisted),
+        "files_persisted" => FilesPersisted(Box<FilesPersisted>),
         /// Memories were used.
-        "memory_recall" => MemoryRecall(MemoryRecall),
+        "memory_recall" => MemoryRecall(Box<MemoryRecall>),
         /// An MCP server's question was settled.
-        "elicitation_complete" => ElicitationComplete(ElicitationComplete),
+        "elicitation_complete" => ElicitationComplete(Box<ElicitationComplete>),
         /// The copy of the transcript failed.
-        "mirror_error" => MirrorError(MirrorError),
+        "mirror_error" => MirrorError(Box<MirrorError>),
         /// The transcript could not be written.
-        "session_writes_lost" => SessionWritesLost(SessionWritesLost),
+        "session_writes_lost" => SessionWritesLost(Box<SessionWritesLost>),
         /// The worker is about to end.
-        "worker_shutting_down" => WorkerShuttingDown(WorkerShuttingDown),
+        "worker_shutting_down" => WorkerShuttingDown(Box<WorkerShuttingDown>),
         /// Something on the screen is out of date.
-        "ui_invalidate" => UiInvalidate(UiInvalidate),
+        "ui_invalidate" => UiInvalidate(Box<UiInvalidate>),
     }
+}
+
+/// The same field of every line that has a name: all of them say whose they are.
+macro_rules! of_each_line {
+    ($system:ident, $line:ident => $field:expr) => {
+        match $system {
+            System::Init($line) => $field,
+            System::Status($line) => $field,
+            System::CompactBoundary($line) => $field,
+            System::ApiRetry($line) => $field,
+            System::PermissionDenied($line) => $field,
+            System::Informational($line) => $field,
+            System::Notification($line) => $field,
+            System::SessionTitleChanged($line) => $field,
+            System::SessionStateChanged($line) => $field,
+            System::BackgroundTasksChanged($line) => $field,
+            System::TaskStarted($line) => $field,
+            System::TaskProgress($line) => $field,
+            System::TaskUpdated($line) => $field,
+            System::TaskNotification($line) => $field,
+            System::ThinkingTokens($line) => $field,
+            System::HookStarted($line) => $field,
+            System::HookProgress($line) => $field,
+            System::HookResponse($line) => $field,
+            System::ControlRequestProgress($line) => $field,
+            System::ModelFallback($line) => $field,
+            System::ModelRefusalFallback($line) => $field,
+            System::ModelRefusalNoFallback($line) => $field,
+            System::LocalCommandOutput($line) => $field,
+            System::PluginInstall($line) => $field,
+            System::CommandsChanged($line) => $field,
+            System::FilesPersisted($line) => $field,
+            System::MemoryRecall($line) => $field,
+            System::ElicitationComplete($line) => $field,
+            System::MirrorError($line) => $field,
+            System::SessionWritesLost($line) => $field,
+            System::WorkerShuttingDown($line) => $field,
+            System::UiInvalidate($line) => $field,
+            System::Unknown(_) => None,
+        }
+    };
 }
 
 impl System {
     /// The session the line belongs to.
     pub fn session_id(&self) -> Option<&SessionId> {
-        match self {
-            Self::Init(line) => line.session_id.as_ref(),
-            Self::Status(line) => line.session_id.as_ref(),
-            Self::CompactBoundary(line) => line.session_id.as_ref(),
-            Self::ApiRetry(line) => line.session_id.as_ref(),
-            Self::PermissionDenied(line) => line.session_id.as_ref(),
-            Self::Informational(line) => line.session_id.as_ref(),
-            Self::Notification(line) => line.session_id.as_ref(),
-            Self::SessionTitleChanged(line) => line.session_id.as_ref(),
-            Self::SessionStateChanged(line) => line.session_id.as_ref(),
-            Self::BackgroundTasksChanged(line) => line.session_id.as_ref(),
-            Self::TaskStarted(line) => line.session_id.as_ref(),
-            Self::TaskProgress(line) => line.session_id.as_ref(),
-            Self::TaskUpdated(line) => line.session_id.as_ref(),
-            Self::TaskNotification(line) => line.session_id.as_ref(),
-            Self::ThinkingTokens(line) => line.session_id.as_ref(),
-            Self::HookStarted(line) => line.session_id.as_ref(),
-            Self::HookProgress(line) => line.session_id.as_ref(),
-            Self::HookResponse(line) => line.session_id.as_ref(),
-            Self::ControlRequestProgress(line) => line.session_id.as_ref(),
-            Self::ModelFallback(line) => line.session_id.as_ref(),
-            Self::ModelRefusalFallback(line) | Self::ModelRefusalNoFallback(line) => {
-                line.session_id.as_ref()
-            }
-            Self::LocalCommandOutput(line) => line.session_id.as_ref(),
-            Self::PluginInstall(line) => line.session_id.as_ref(),
-            Self::CommandsChanged(line) => line.session_id.as_ref(),
-            Self::FilesPersisted(line) => line.session_id.as_ref(),
-            Self::MemoryRecall(line) => line.session_id.as_ref(),
-            Self::ElicitationComplete(line) => line.session_id.as_ref(),
-            Self::MirrorError(line) => line.session_id.as_ref(),
-            Self::SessionWritesLost(line) => line.session_id.as_ref(),
-            Self::WorkerShuttingDown(line) => line.session_id.as_ref(),
-            Self::UiInvalidate(line) => line.session_id.as_ref(),
-            Self::Unknown(_) => None,
-        }
+        of_each_line!(self, line => line.session_id.as_ref())
+    }
+
+    /// The id of the line.
+    pub fn uuid(&self) -> Option<&Uuid> {
+        of_each_line!(self, line => line.uuid.as_ref())
     }
 }
 

@@ -15,25 +15,25 @@ wire_enum! {
         /// What the person says.
         "user" => User(Box<User>),
         /// A question to the agent.
-        "control_request" => ControlRequest(ControlRequest),
+        "control_request" => ControlRequest(Box<ControlRequest>),
         /// An answer to the agent.
-        "control_response" => ControlResponse(ControlResponse),
+        "control_response" => ControlResponse(Box<ControlResponse>),
         /// A question that needs no answer any more.
-        "control_cancel_request" => ControlCancelRequest(ControlCancelRequest),
+        "control_cancel_request" => ControlCancelRequest(Box<ControlCancelRequest>),
         /// A sign of life.
         "keep_alive" => KeepAlive(KeepAlive),
         /// Variables for what the agent runs from now on.
-        "update_environment_variables" => UpdateEnvironment(UpdateEnvironment),
+        "update_environment_variables" => UpdateEnvironment(Box<UpdateEnvironment>),
         /// What a model said elsewhere; the real CLI ignores it.
         "assistant" => Assistant(Box<Assistant>),
         /// What an agent told elsewhere; the real CLI ignores it.
         "system" => System(System),
         /// Begin with this message (document 003).
-        "session.create" => SessionCreate(SessionMessage),
+        "session.create" => SessionCreate(Box<SessionMessage>),
         /// Go on with this message (document 003).
-        "session.send" => SessionSend(SessionMessage),
+        "session.send" => SessionSend(Box<SessionMessage>),
         /// An answer to the agent (document 003).
-        "callback.response" => CallbackResponse(ControlResponse),
+        "callback.response" => CallbackResponse(Box<ControlResponse>),
     }
 }
 

@@ -18,7 +18,7 @@ wire_enum! {
     /// A line that an agent writes, by its type.
     pub enum ToHost by "type" {
         /// A message in progress.
-        "stream_event" => StreamEvent(StreamEventLine),
+        "stream_event" => StreamEvent(Box<StreamEventLine>),
         /// What the model said: one block a line.
         "assistant" => Assistant(Box<Assistant>),
         /// What a tool gave, or an echo of what the host said.
@@ -28,41 +28,41 @@ wire_enum! {
         /// How a turn ended.
         "result" => Result(Box<TurnResult>),
         /// A question to the host.
-        "control_request" => ControlRequest(ControlRequest),
+        "control_request" => ControlRequest(Box<ControlRequest>),
         /// An answer to the host.
-        "control_response" => ControlResponse(ControlResponse),
+        "control_response" => ControlResponse(Box<ControlResponse>),
         /// A question that needs no answer any more.
-        "control_cancel_request" => ControlCancelRequest(ControlCancelRequest),
+        "control_cancel_request" => ControlCancelRequest(Box<ControlCancelRequest>),
         /// A tool still runs.
         "tool_progress" => ToolProgress(Box<ToolProgress>),
         /// What several calls did, in one line.
-        "tool_use_summary" => ToolUseSummary(ToolUseSummary),
+        "tool_use_summary" => ToolUseSummary(Box<ToolUseSummary>),
         /// What became of a message that had a uuid.
-        "command_lifecycle" => CommandLifecycle(CommandLifecycle),
+        "command_lifecycle" => CommandLifecycle(Box<CommandLifecycle>),
         /// The conversation starts over.
-        "conversation_reset" => ConversationReset(ConversationReset),
+        "conversation_reset" => ConversationReset(Box<ConversationReset>),
         /// How far a limit of the plan is.
-        "rate_limit_event" => RateLimit(RateLimit),
+        "rate_limit_event" => RateLimit(Box<RateLimit>),
         /// Signing in.
-        "auth_status" => AuthStatus(AuthStatus),
+        "auth_status" => AuthStatus(Box<AuthStatus>),
         /// What to ask next.
-        "prompt_suggestion" => PromptSuggestion(PromptSuggestion),
+        "prompt_suggestion" => PromptSuggestion(Box<PromptSuggestion>),
         /// What the agent works towards.
-        "active_goal" => ActiveGoal(ActiveGoal),
+        "active_goal" => ActiveGoal(Box<ActiveGoal>),
         /// Transcript records, for a copy.
-        "transcript_mirror" => TranscriptMirror(TranscriptMirror),
+        "transcript_mirror" => TranscriptMirror(Box<TranscriptMirror>),
         /// A sign of life.
         "keep_alive" => KeepAlive(KeepAlive),
         /// Something was wrong with what the host wrote (documents 000 and 003).
-        "error" => Error(ErrorLine),
+        "error" => Error(Box<ErrorLine>),
         /// A tool call on a line of its own (document 001).
-        "tool_use" => ToolUse(ToolUseLine),
+        "tool_use" => ToolUse(Box<ToolUseLine>),
         /// What a tool gave, on a line of its own (documents 001 and 002).
-        "tool_result" => ToolResult(ToolResultLine),
+        "tool_result" => ToolResult(Box<ToolResultLine>),
         /// The session has begun (document 003).
-        "session.created" => SessionCreated(SessionCreated),
+        "session.created" => SessionCreated(Box<SessionCreated>),
         /// A question to the host (document 003).
-        "callback.request" => CallbackRequest(ControlRequest),
+        "callback.request" => CallbackRequest(Box<ControlRequest>),
     }
 }
 
@@ -93,6 +93,36 @@ impl ToHost {
             | Self::TranscriptMirror(_)
             | Self::KeepAlive(_)
             | Self::Error(_)
+            | Self::Unknown(_) => None,
+        }
+    }
+
+    /// The id of the line.
+    pub fn uuid(&self) -> Option<&Uuid> {
+        match self {
+            Self::StreamEvent(line) => line.uuid.as_ref(),
+            Self::Assistant(line) => line.uuid.as_ref(),
+            Self::User(line) => line.uuid.as_ref(),
+            Self::System(line) => line.uuid(),
+            Self::Result(line) => line.uuid.as_ref(),
+            Self::ToolProgress(line) => line.uuid.as_ref(),
+            Self::ToolUseSummary(line) => line.uuid.as_ref(),
+            Self::CommandLifecycle(line) => line.uuid.as_ref(),
+            Self::ConversationReset(line) => line.uuid.as_ref(),
+            Self::RateLimit(line) => line.uuid.as_ref(),
+            Self::AuthStatus(line) => line.uuid.as_ref(),
+            Self::PromptSuggestion(line) => line.uuid.as_ref(),
+            Self::ActiveGoal(line) => line.uuid.as_ref(),
+            Self::ToolUse(line) => line.uuid.as_ref(),
+            Self::ToolResult(line) => line.uuid.as_ref(),
+            Self::ControlRequest(_)
+            | Self::CallbackRequest(_)
+            | Self::ControlResponse(_)
+            | Self::ControlCancelRequest(_)
+            | Self::TranscriptMirror(_)
+            | Self::KeepAlive(_)
+            | Self::Error(_)
+            | Self::SessionCreated(_)
             | Self::Unknown(_) => None,
         }
     }

@@ -4,7 +4,7 @@
 //! not JSON. A bare line of the protocol is a row too, of unknown direction.
 
 use crate::{
-    json::{DecodeError, Json, Number, Text},
+    json::{DecodeError, Json, Number, Reader, Tag, Text},
     wire::{Parts, wire_strings, wire_structs},
 };
 
@@ -49,8 +49,8 @@ impl TraceEntry {
     /// # Errors
     /// When it looks like a row and is not one.
     pub fn read(line: &Text) -> Result<Self, DecodeError> {
-        let mut reader = crate::json::Reader::new(line);
-        let is_row = reader.peek() == b'{' && matches!(reader.tag("dir"), Ok(Some(_)));
+        let mut reader = Reader::new(line);
+        let is_row = reader.peek() == b'{' && matches!(reader.tag(&DIRECTION), Ok(Some(_)));
         if is_row {
             TraceRow::read_whole(line).map(Self::Row)
         } else {
@@ -65,3 +65,5 @@ impl TraceRow {
         Text::read_whole(self.line.text()).unwrap_or_else(|_| self.line.text().clone())
     }
 }
+
+const DIRECTION: Tag = Tag::new("dir", "{\"dir\":\"");

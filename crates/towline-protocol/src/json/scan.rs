@@ -3,61 +3,41 @@
 /// The first byte from `at` on that a JSON string may not hold as it is: `"`, `\` or a control character.
 /// The length of `bytes` if there is none.
 #[inline]
-pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    // Most strings end within two words; only long ones pay for setting up the wide loop.
-    for _ in 0..2 {
-        let Some(word) = word(bytes, at) else {
-            return slow_end(bytes, at);
-        };
-        let hits = special(word);
+pub(crate) fn plain_end(bytes: &[u8], start: usize) -> usize {
+    let (blocks, rest) = bytes.get(start..).unwrap_or_default().as_chunks();
+    let mut at = start;
+    for block in blocks {
+        let hits = block::plain_ends(block);
         if hits != 0 {
-            return at + first(hits);
+            return at + block::first(hits);
         }
-        at += 8;
+        at += block::SIZE;
     }
-    // The compiler turns this into vector compares; `|` instead of `||` keeps it free of branches.
-    while let Some(block) = bytes.get(at..at + 32) {
-        if block
-            .iter()
-            .fold(false, |hit, &byte| hit | is_special(byte))
-        {
-            break;
-        }
-        at += 32;
-    }
-    while let Some(word) = word(bytes, at) {
-        let hits = special(word);
-        if hits != 0 {
-            return at + first(hits);
-        }
-        at += 8;
-    }
-    slow_end(bytes, at)
+    at + rest.iter().take_while(|byte| !is_special(**byte)).count()
 }
 
 /// The index behind the closing quote of a string whose content starts at `at`; nothing if it does not end.
 /// Does not check the content.
 #[inline]
 pub(crate) fn quoted_end(bytes: &[u8], mut at: usize) -> Option<usize> {
-    for _ in 0..4 {
-        let Some(word) = word(bytes, at) else { break };
-        let hits = zero_bytes(word ^ QUOTES) | zero_bytes(word ^ BACKSLASHES);
+    while let Some(block) = block(bytes, at) {
+        let hits = block::quotes(block);
         if hits == 0 {
-            at += 8;
+            at += block::SIZE;
             continue;
         }
-        at += first(hits);
+        at += block::first(hits);
         if bytes[at] == b'"' {
             return Some(at + 1);
         }
         at += 2;
     }
     loop {
-        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
-        if bytes[at] == b'"' {
-            return Some(at + 1);
+        match bytes.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
         }
-        at += 2;
     }
 }
 
@@ -99,49 +79,47 @@ pub(crate) fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-fn slow_end(bytes: &[u8], mut at: usize) -> usize {
-    while at < bytes.len() && !is_special(bytes[at]) {
-        at += 1;
-    }
-    at
-}
-
 #[inline]
 fn is_special(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
 #[inline]
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    let chunk = bytes.get(at..at + 8)?;
-    Some(u64::from_le_bytes(
-        chunk.try_into().expect("the slice has eight bytes"),
-    ))
+fn block(bytes: &[u8], at: usize) -> Option<&[u8; block::SIZE]> {
+    bytes.get(at..)?.first_chunk()
 }
 
-/// The index of the lowest byte whose high bit is set.
-#[inline]
-fn first(hits: u64) -> usize {
-    (hits.trailing_zeros() / 8) as usize
-}
+/// Sixteen bytes at a time.
+mod block {
+    use wide::u8x16;
 
-/// High bits on the bytes that end plain text. Above the lowest hit there may be false ones, below it never.
-#[inline]
-fn special(word: u64) -> u64 {
-    zero_bytes(word ^ QUOTES)
-        | zero_bytes(word ^ BACKSLASHES)
-        | (word.wrapping_sub(ONES * 0x20) & !word & HIGHS)
-}
+    pub(super) const SIZE: usize = 16;
 
-#[inline]
-fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word & HIGHS
-}
+    /// A bit for each byte that ends plain text.
+    #[inline]
+    pub(super) fn plain_ends(bytes: &[u8; SIZE]) -> u32 {
+        let block = u8x16::new(*bytes);
+        let control = block.min(u8x16::splat(0x1f)).simd_eq(block);
+        (control | quote_or_backslash(block)).to_bitmask()
+    }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = ONES * 0x80;
-const QUOTES: u64 = ONES * b'"' as u64;
-const BACKSLASHES: u64 = ONES * b'\\' as u64;
+    /// A bit for each quote or backslash.
+    #[inline]
+    pub(super) fn quotes(bytes: &[u8; SIZE]) -> u32 {
+        quote_or_backslash(u8x16::new(*bytes)).to_bitmask()
+    }
+
+    /// The place of the first bit.
+    #[inline]
+    pub(super) fn first(hits: u32) -> usize {
+        hits.trailing_zeros() as usize
+    }
+
+    #[inline]
+    fn quote_or_backslash(block: u8x16) -> u8x16 {
+        block.simd_eq(u8x16::splat(b'"')) | block.simd_eq(u8x16::splat(b'\\'))
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -28,27 +28,51 @@ macro_rules! wire_structs {
                 let _object = reader.offset();
                 let mut extra = $crate::wire::Extra::default();
                 $( let mut $field: Option<$Type> = None; )*
+
+                #[allow(non_camel_case_types, clippy::allow_attributes, reason = "named after the fields")]
+                #[derive(Clone, Copy)]
+                enum Slot { $( $field, )* }
+                const SLOTS: &[Slot] = &[ $( Slot::$field, )* ];
+                const KEYS: &[$crate::json::Likely] = &[ $( $crate::json::Likely::new(
+                    concat!("\"", $crate::wire::wire_name!($field $(, $wire)?), "\":"),
+                ), )* ];
+
                 reader.begin_object()?;
-                while let Some(key) = reader.next_key()? {
-                    match &*key {
-                        $(
-                            $crate::wire::wire_name!($field $(, $wire)?) => $crate::wire::take(
-                                &mut $field,
-                                $crate::wire::wire_name!($field $(, $wire)?),
-                                &mut extra,
-                                reader,
-                            )?,
-                            $($(
-                                $alias => $crate::wire::take_alias(
-                                    &mut $field,
-                                    ($crate::wire::wire_name!($field, $wire), $alias),
-                                    &mut extra,
-                                    reader,
-                                )?,
-                            )*)?
-                        )*
-                        tag if tags.contains(&tag) => reader.skip_value()?,
-                        unknown => extra.keep(unknown, reader)?,
+                let mut order = 0;
+                loop {
+                    let slot = match reader.next_key_in(KEYS, &mut order)? {
+                        $crate::json::Key::End => break,
+                        $crate::json::Key::Expected(index) => SLOTS[index],
+                        $crate::json::Key::Other(key) => match &*key {
+                            $( $crate::wire::wire_name!($field $(, $wire)?) => Slot::$field, )*
+                            $($($(
+                                $alias => {
+                                    $crate::wire::take_alias(
+                                        &mut $field,
+                                        ($crate::wire::wire_name!($field, $wire), $alias),
+                                        &mut extra,
+                                        reader,
+                                    )?;
+                                    continue;
+                                }
+                            )*)?)*
+                            tag if tags.contains(&tag) => {
+                                reader.skip_value()?;
+                                continue;
+                            }
+                            unknown => {
+                                extra.keep(unknown, reader)?;
+                                continue;
+                            }
+                        },
+                    };
+                    match slot {
+                        $( Slot::$field => $crate::wire::take(
+                            &mut $field,
+                            $crate::wire::wire_name!($field $(, $wire)?),
+                            &mut extra,
+                            reader,
+                        )?, )*
                     }
                 }
                 Ok(Self {
@@ -133,7 +157,8 @@ macro_rules! wire_enum {
                 reader: &mut $crate::json::Reader<'_>,
                 _tags: &[&str],
             ) -> $crate::wire::Result<Self> {
-                let tag = reader.tag($tag)?;
+                const TAG: $crate::json::Tag = $crate::json::Tag::new($tag, concat!("{\"", $tag, "\":\""));
+                let tag = reader.tag(&TAG)?;
                 match tag.as_deref() {
                     $( Some($value) => $crate::wire::Body::read_body(reader, Self::TAGS).map(Self::$Variant), )*
                     unknown => $crate::wire::Unknown::read(unknown, reader).map(Self::Unknown),
