@@ -131,41 +131,45 @@ impl LineDecoder {
             self.searched = 0;
             return None;
         }
-        if self.held.len() <= self.limit {
+        if self.content(&self.held).len() <= self.limit {
             return None;
         }
         self.skipping = true;
         self.searched = 0;
-        self.at_start = false;
         let line = std::mem::take(&mut self.held);
-        Some(self.too_long(&line))
+        let line = self.too_long(self.content(&line));
+        self.at_start = false;
+        Some(line)
     }
 
-    fn line(&mut self, mut line: BytesMut) -> Option<Line> {
-        if line.ends_with(b"\n") {
-            line.truncate(line.len() - 1);
+    fn line(&mut self, line: BytesMut) -> Option<Line> {
+        let line = line.freeze();
+        let content = line.slice_ref(self.content(&line));
+        self.at_start = false;
+        if content.len() > self.limit {
+            return Some(self.too_long(&content));
         }
-        if line.ends_with(b"\r") {
-            line.truncate(line.len() - 1);
-        }
-        if std::mem::take(&mut self.at_start) && line.starts_with(BYTE_ORDER_MARK) {
-            drop(line.split_to(BYTE_ORDER_MARK.len()));
-        }
-        if line.trim_ascii().is_empty() {
+        if content.trim_ascii().is_empty() {
             return None;
         }
-        if line.len() > self.limit {
-            return Some(self.too_long(&line));
-        }
-        let bytes = line.freeze();
-        Some(match Text::from_utf8(bytes.clone()) {
+        Some(match Text::from_utf8(content.clone()) {
             Ok(text) => Line::Text(text),
             Err(error) => Line::InvalidUtf8 {
-                text: String::from_utf8_lossy(&bytes).into_owned().into(),
+                text: String::from_utf8_lossy(&content).into_owned().into(),
                 offset: error.valid_up_to(),
-                bytes,
+                bytes: content,
             },
         })
+    }
+
+    /// A line, or what there is of one, without its line end and without a byte order mark at the start.
+    fn content<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match line.strip_prefix(BYTE_ORDER_MARK) {
+            Some(marked) if self.at_start => marked,
+            _ => line,
+        }
     }
 
     fn too_long(&self, line: &[u8]) -> Line {

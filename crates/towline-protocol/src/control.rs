@@ -243,10 +243,10 @@ impl Body for ControlResponse {
         while let Some(key) = reader.next_key()? {
             match &*key {
                 "request_id" => {
-                    take::<Option<RequestId>>(&mut outer_id, "request_id", &mut extra, reader)?
+                    take::<Option<RequestId>>(&mut outer_id, "request_id", &mut extra, reader)?;
                 }
                 "response" => {
-                    reply = Some(Reply::read(reader).map_err(|error| error.within("response"))?)
+                    reply = Some(Reply::read(reader).map_err(|error| error.within("response"))?);
                 }
                 tag if tags.contains(&tag) => reader.skip_value()?,
                 unknown => extra.keep(unknown, reader)?,
@@ -313,7 +313,12 @@ impl Reply {
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
         const TAGS: &[&str] = &["subtype"];
         const SUBTYPE: Tag = Tag::new("subtype", "{\"subtype\":\"");
-        match reader.tag(&SUBTYPE)?.as_deref() {
+        let subtype = if reader.peek() == b'{' {
+            reader.tag(&SUBTYPE)?
+        } else {
+            None
+        };
+        match subtype.as_deref() {
             Some("success") => Body::read_body(reader, TAGS).map(Self::Success),
             Some("error") => Body::read_body(reader, TAGS).map(Self::Error),
             _ => reader.json().map(|response| Self::Flat {

@@ -20,15 +20,18 @@
 //! ```
 #![warn(missing_docs)]
 
+mod accumulator;
 mod codec;
 mod content;
 pub mod control;
+pub mod dialect;
 mod frame;
 mod hook;
 mod ids;
 mod json;
 mod message;
 mod peek;
+mod peer;
 mod permission;
 mod result;
 mod stream;
@@ -40,6 +43,7 @@ pub mod trace;
 mod user;
 mod wire;
 
+pub use accumulator::*;
 pub use codec::{Line, LineDecoder};
 pub use content::*;
 pub use control::{
@@ -52,6 +56,7 @@ pub use ids::*;
 pub use json::{DecodeError, Json, Number, Text};
 pub use message::*;
 pub use peek::{Peek, peek};
+pub use peer::{Answer, ControlLine, Event, Outcome, Output, Peer, Stray, Ticket, Withdrawal};
 pub use permission::*;
 pub use result::*;
 pub use stream::*;

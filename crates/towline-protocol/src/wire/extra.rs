@@ -46,6 +46,13 @@ impl Extra {
         self.kept().fields.push((name.into(), value));
     }
 
+    /// Takes an unknown field out.
+    pub fn remove(&mut self, name: &str) {
+        if let Some(kept) = &mut self.0 {
+            kept.fields.retain(|(known, _)| *known != name);
+        }
+    }
+
     #[cold]
     pub(crate) fn keep(&mut self, name: &str, reader: &mut Reader<'_>) -> Result<()> {
         let value = reader.json()?;
@@ -60,7 +67,16 @@ impl Extra {
 
     #[cold]
     pub(crate) fn respell(&mut self, name: &'static str, spelled: &'static str) {
-        self.kept().spellings.push((name, spelled));
+        let spellings = &mut self.kept().spellings;
+        spellings.retain(|(known, _)| *known != name);
+        spellings.push((name, spelled));
+    }
+
+    /// From now on the named fields are written as the real CLI spells them.
+    pub(crate) fn forget_spellings(&mut self) {
+        if let Some(kept) = &mut self.0 {
+            kept.spellings.clear();
+        }
     }
 
     pub(crate) fn was_null(&self, name: &str) -> bool {

@@ -1,0 +1,192 @@
+//! [`Draft`]: a message while it is being written.
+
+use crate::{
+    content::{Block, TextBlock, ThinkingBlock, ToolUseBlock},
+    ids::MessageId,
+    json::{Json, Text},
+    message::{ModelMessage, StopReason},
+    stream::{Delta, MessageDelta},
+};
+
+/// A message in progress.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    id: Option<MessageId>,
+    model: Option<Text>,
+    stop_reason: Option<StopReason>,
+    blocks: Vec<DraftBlock>,
+}
+
+/// A block in progress.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DraftBlock {
+    index: u64,
+    start: Block,
+    /// The text, the thinking, or the JSON of a tool's input so far.
+    grown: String,
+    signature: Option<Text>,
+    complete: bool,
+    settled: Option<Block>,
+}
+
+impl Draft {
+    pub(super) fn start(message: &ModelMessage) -> Self {
+        Self {
+            id: message.id.clone(),
+            model: message.model.clone(),
+            stop_reason: None,
+            blocks: Vec::new(),
+        }
+    }
+
+    /// The message's id.
+    pub fn id(&self) -> Option<&MessageId> {
+        self.id.as_ref()
+    }
+
+    /// The model that writes it.
+    pub fn model(&self) -> Option<&Text> {
+        self.model.as_ref()
+    }
+
+    /// Why the model stopped, once it has.
+    pub fn stop_reason(&self) -> Option<&StopReason> {
+        self.stop_reason.as_ref()
+    }
+
+    /// The blocks in order.
+    pub fn blocks(&self) -> &[DraftBlock] {
+        &self.blocks
+    }
+
+    /// The words so far, without thinking and tool inputs.
+    pub fn text(&self) -> String {
+        self.blocks
+            .iter()
+            .filter(|block| matches!(block.start, Block::Text(_)))
+            .map(DraftBlock::grown)
+            .collect()
+    }
+
+    pub(super) fn begin_block(&mut self, index: u64, start: &Block) {
+        let grown = match start {
+            Block::Text(block) => block.text.to_string(),
+            Block::Thinking(block) => block.thinking.to_string(),
+            _ => String::new(),
+        };
+        let block = DraftBlock {
+            index,
+            start: start.clone(),
+            grown,
+            signature: None,
+            complete: false,
+            settled: None,
+        };
+        match self.blocks.iter_mut().find(|known| known.index == index) {
+            Some(known) => *known = block,
+            None => self.blocks.push(block),
+        }
+    }
+
+    /// Appends to a block; the length it had, and what came. Nothing for a delta that is not text.
+    pub(super) fn grow_block(&mut self, index: u64, delta: &Delta) -> Option<(usize, Text)> {
+        let piece = match delta {
+            Delta::Text(delta) => delta.text.clone(),
+            Delta::Thinking(delta) => delta.thinking.clone(),
+            Delta::InputJson(delta) => delta.partial_json.clone(),
+            Delta::Signature(delta) => {
+                if let Some(block) = self.blocks.iter_mut().find(|block| block.index == index) {
+                    block.signature = Some(delta.signature.clone());
+                }
+                return None;
+            }
+            Delta::Citations(_) | Delta::Unknown(_) => return None,
+        };
+        if !self.blocks.iter().any(|block| block.index == index) {
+            // The start of the block was missed; what kind it is shows in the delta.
+            let start = match delta {
+                Delta::Thinking(_) => Block::Thinking(ThinkingBlock::default()),
+                _ => Block::Text(TextBlock::default()),
+            };
+            self.begin_block(index, &start);
+        }
+        let block = self.blocks.iter_mut().find(|block| block.index == index)?;
+        let offset = block.grown.len();
+        block.grown.push_str(&piece);
+        Some((offset, piece))
+    }
+
+    pub(super) fn end_block(&mut self, index: u64) {
+        if let Some(block) = self.blocks.iter_mut().find(|block| block.index == index) {
+            block.complete = true;
+        }
+    }
+
+    pub(super) fn change(&mut self, delta: &MessageDelta) {
+        if let Some(reason) = delta
+            .delta
+            .as_ref()
+            .and_then(|change| change.stop_reason.as_option())
+        {
+            self.stop_reason = Some(reason.clone());
+        }
+    }
+
+    /// The final line of a block came. The real CLI writes them in order, each before its block's stop event.
+    pub(super) fn settle_block(&mut self, block: &Block) {
+        if let Some(draft) = self.blocks.iter_mut().find(|draft| draft.settled.is_none()) {
+            draft.settled = Some(block.clone());
+        }
+    }
+}
+
+impl DraftBlock {
+    /// The place of the block in the message.
+    pub fn index(&self) -> u64 {
+        self.index
+    }
+
+    /// The text, the thinking, or the JSON of a tool's input so far.
+    pub fn grown(&self) -> &str {
+        &self.grown
+    }
+
+    /// Whether no more will come.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// The block as its final line has it, once that came.
+    pub fn settled(&self) -> Option<&Block> {
+        self.settled.as_ref()
+    }
+
+    /// The block as the stream events built it. A tool's input is there once its JSON is whole.
+    pub fn built(&self) -> Block {
+        match &self.start {
+            Block::Text(start) => Block::Text(TextBlock {
+                text: self.grown.as_str().into(),
+                ..start.clone()
+            }),
+            Block::Thinking(start) => Block::Thinking(ThinkingBlock {
+                thinking: self.grown.as_str().into(),
+                signature: self.signature.clone().or_else(|| start.signature.clone()),
+                ..start.clone()
+            }),
+            Block::ToolUse(start) => Block::ToolUse(ToolUseBlock {
+                input: self.input().or_else(|| start.input.clone()),
+                ..start.clone()
+            }),
+            other => other.clone(),
+        }
+    }
+
+    /// A tool's input, once its JSON is whole.
+    pub fn input(&self) -> Option<Json> {
+        if self.grown.is_empty() {
+            None
+        } else {
+            Json::new(self.grown.as_str()).ok()
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! [`Usages`]: tokens of the main thread and of each subagent, kept apart (document 001 §6.4).
+
+use crate::{
+    ids::{MessageId, ToolUseId},
+    json::Number,
+    message::{ModelMessage, Usage},
+    result::TurnResult,
+    wire::Nullable,
+};
+
+/// What the threads of a session have used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usages {
+    threads: Vec<Thread>,
+    cost: Option<Number>,
+    context: u64,
+}
+
+/// Tokens added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Tokens read, without the cached ones.
+    pub input: u64,
+    /// Tokens written.
+    pub output: u64,
+    /// Tokens taken from the cache.
+    pub cache_read: u64,
+    /// Tokens put into the cache.
+    pub cache_creation: u64,
+    /// Model calls.
+    pub messages: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Thread {
+    parent: Option<ToolUseId>,
+    /// Messages that are over.
+    past: Tally,
+    /// The message that is not; its counts are replaced as they come, not added.
+    current: Option<(Option<MessageId>, Usage)>,
+}
+
+impl Usages {
+    /// The main thread.
+    pub fn main(&self) -> Tally {
+        self.thread(None).map(Thread::total).unwrap_or_default()
+    }
+
+    /// The subagent that a call started.
+    pub fn subagent(&self, call: &ToolUseId) -> Tally {
+        self.thread(Some(call))
+            .map(Thread::total)
+            .unwrap_or_default()
+    }
+
+    /// All subagents, each with the call that started it.
+    pub fn subagents(&self) -> impl Iterator<Item = (&ToolUseId, Tally)> {
+        self.threads.iter().filter_map(|thread| {
+            thread
+                .parent
+                .as_ref()
+                .map(|parent| (parent, thread.total()))
+        })
+    }
+
+    /// Tokens in the context of the main thread after its last model call. Subagents have a context of their own.
+    pub fn context_tokens(&self) -> u64 {
+        self.context
+    }
+
+    /// Cost of the session in US dollars, as the last result has it.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.cost.as_ref().map(Number::as_f64)
+    }
+
+    /// A message begins, or a line of it came: its lines share an id and count once.
+    pub(super) fn message(&mut self, parent: Option<&ToolUseId>, message: &ModelMessage) {
+        let synthetic = message.model.as_deref() == Some("<synthetic>");
+        let Some(usage) = message.usage.as_option().filter(|_| !synthetic) else {
+            return;
+        };
+        let thread = self.thread_mut(parent);
+        match &thread.current {
+            Some((id, _)) if *id == message.id && id.is_some() => {}
+            _ => {
+                thread.close();
+                thread.current = Some((message.id.clone(), usage.clone()));
+                self.note_context(parent);
+            }
+        }
+    }
+
+    /// Newer counts of the message in progress.
+    pub(super) fn update(&mut self, parent: Option<&ToolUseId>, newer: &Usage) {
+        let thread = self.thread_mut(parent);
+        let (_, usage) = thread
+            .current
+            .get_or_insert_with(|| (None, Usage::default()));
+        usage.input_tokens = newer.input_tokens.or(usage.input_tokens);
+        usage.output_tokens = newer.output_tokens.or(usage.output_tokens);
+        keep_newer(
+            &mut usage.cache_read_input_tokens,
+            newer.cache_read_input_tokens,
+        );
+        keep_newer(
+            &mut usage.cache_creation_input_tokens,
+            newer.cache_creation_input_tokens,
+        );
+        self.note_context(parent);
+    }
+
+    pub(super) fn result(&mut self, result: &TurnResult) {
+        if let Some(cost) = &result.total_cost_usd {
+            self.cost = Some(cost.clone());
+        }
+    }
+
+    fn note_context(&mut self, parent: Option<&ToolUseId>) {
+        if parent.is_none() {
+            let current = self.thread(None).and_then(|thread| thread.current.as_ref());
+            self.context = current.map_or(0, |(_, usage)| usage.context_tokens());
+        }
+    }
+
+    fn thread(&self, parent: Option<&ToolUseId>) -> Option<&Thread> {
+        self.threads
+            .iter()
+            .find(|thread| thread.parent.as_ref() == parent)
+    }
+
+    fn thread_mut(&mut self, parent: Option<&ToolUseId>) -> &mut Thread {
+        let place = self
+            .threads
+            .iter()
+            .position(|thread| thread.parent.as_ref() == parent);
+        let place = place.unwrap_or_else(|| {
+            let past = Tally::default();
+            self.threads.push(Thread {
+                parent: parent.cloned(),
+                past,
+                current: None,
+            });
+            self.threads.len() - 1
+        });
+        &mut self.threads[place]
+    }
+}
+
+impl Thread {
+    fn close(&mut self) {
+        self.past = self.total();
+        self.current = None;
+    }
+
+    fn total(&self) -> Tally {
+        let Some((_, usage)) = &self.current else {
+            return self.past;
+        };
+        let cached = |count: &Nullable<u64>| count.as_option().copied().unwrap_or(0);
+        Tally {
+            input: self.past.input + usage.input_tokens.unwrap_or(0),
+            output: self.past.output + usage.output_tokens.unwrap_or(0),
+            cache_read: self.past.cache_read + cached(&usage.cache_read_input_tokens),
+            cache_creation: self.past.cache_creation + cached(&usage.cache_creation_input_tokens),
+            messages: self.past.messages + 1,
+        }
+    }
+}
+
+fn keep_newer(count: &mut Nullable<u64>, newer: Nullable<u64>) {
+    if newer.as_option().is_some() {
+        *count = newer;
+    }
+}

@@ -1,0 +1,307 @@
+//! The dialect of document 003 (`session.create`, `callback.request`, …), translated line by line.
+//!
+//! The standard wire and the dialect share their types: both are variants of [`ToAgent`] and [`ToHost`]. This module
+//! maps one set of variants and spellings to the other, in all four ways: [`to_standard`] and [`to_dialect`] for lines
+//! to the agent, [`host_to_standard`] and [`host_to_dialect`] for lines to the host. [`Session`] adds the little
+//! memory that an agent needs to speak the dialect on its own stdin.
+//!
+//! Lines the dialect has no word for (stream events, task events, …) pass through unchanged.
+
+mod spelling;
+
+use crate::{
+    control::{ControlRequest, ControlResponse, Reply, Success, request::Request},
+    ids::{RequestId, SessionId},
+    json::Text,
+    peer::ControlLine,
+    to_agent::{SessionMessage, ToAgent},
+    to_host::{ErrorBody, ErrorLine, SessionCreated, ToHost},
+    user::User,
+    wire::{Extra, Nullable, wire_strings},
+};
+
+wire_strings! {
+    /// What went wrong, in an `error` line of the dialect.
+    pub enum ErrorCode {
+        /// The line is not JSON, or not a message of the dialect.
+        InvalidMessage = "INVALID_MESSAGE",
+        /// A message for a session that was not created.
+        SessionNotFound = "SESSION_NOT_FOUND",
+        /// A session was created already.
+        SessionExists = "SESSION_EXISTS",
+        /// A control request failed.
+        RequestFailed = "REQUEST_FAILED",
+    }
+}
+
+/// Whether a line can only be of the dialect: an agent switches its connection on the first such line.
+pub fn is_dialect(line: &ToAgent) -> bool {
+    matches!(
+        line,
+        ToAgent::SessionCreate(_) | ToAgent::SessionSend(_) | ToAgent::CallbackResponse(_)
+    )
+}
+
+/// A line to the agent, from the dialect to the standard wire.
+pub fn to_standard(line: ToAgent) -> ToAgent {
+    match line {
+        ToAgent::SessionCreate(create) | ToAgent::SessionSend(create) => {
+            let mut user = User::say("");
+            user.message = create.message;
+            user.message.kind = None;
+            ToAgent::User(Box::new(user))
+        }
+        ToAgent::CallbackResponse(response) | ToAgent::ControlResponse(response) => {
+            ToAgent::ControlResponse(Box::new(spelling::standard_answer(nested(*response))))
+        }
+        ToAgent::ControlRequest(mut request) => {
+            if let Request::Initialize(initialize) = &mut request.request {
+                spelling::standard_initialize(initialize);
+            }
+            ToAgent::ControlRequest(request)
+        }
+        other => other,
+    }
+}
+
+/// A line to the agent, from the standard wire to the dialect. The first message creates the session.
+pub fn to_dialect(line: ToAgent, first: bool) -> ToAgent {
+    match line {
+        ToAgent::User(user) => {
+            let message = Box::new(SessionMessage {
+                message: user.message,
+                extra: Extra::default(),
+            });
+            if first {
+                ToAgent::SessionCreate(message)
+            } else {
+                ToAgent::SessionSend(message)
+            }
+        }
+        ToAgent::ControlResponse(response) => {
+            ToAgent::CallbackResponse(Box::new(spelling::dialect_answer(nested(*response))))
+        }
+        ToAgent::ControlRequest(mut request) => {
+            if let Request::Initialize(initialize) = &mut request.request {
+                spelling::dialect_initialize(initialize);
+            }
+            ToAgent::ControlRequest(request)
+        }
+        other => other,
+    }
+}
+
+/// A line to the host, from the standard wire to the dialect.
+pub fn host_to_dialect(line: ToHost) -> ToHost {
+    match line {
+        ToHost::ControlRequest(mut request) => {
+            let Request::CanUseTool(question) = &mut request.request else {
+                return ToHost::ControlRequest(request);
+            };
+            spelling::dialect_question(question);
+            ToHost::CallbackRequest(request)
+        }
+        ToHost::ControlResponse(response) => match response.reply {
+            Reply::Success(success) => {
+                let mut success = *success;
+                spelling::note_pending(&mut success);
+                let response = success.response.into_option().unwrap_or_default();
+                ToHost::ControlResponse(Box::new(ControlResponse {
+                    reply: Reply::Flat {
+                        request_id: success.request_id,
+                        response: spelling::dialect_initialize_answer(response),
+                    },
+                    extra: success.extra,
+                }))
+            }
+            Reply::Error(failure) => ToHost::Error(Box::new(spelling::dialect_failure(&failure))),
+            flat @ Reply::Flat { .. } => ToHost::ControlResponse(Box::new(ControlResponse {
+                reply: flat,
+                extra: response.extra,
+            })),
+        },
+        ToHost::System(mut system) => {
+            spelling::dialect_system(&mut system);
+            ToHost::System(system)
+        }
+        ToHost::Assistant(mut assistant) => {
+            spelling::dialect_assistant(&mut assistant);
+            ToHost::Assistant(assistant)
+        }
+        ToHost::Result(mut result) => {
+            spelling::dialect_result(&mut result);
+            ToHost::Result(result)
+        }
+        other => other,
+    }
+}
+
+/// A line to the host, from the dialect to the standard wire. Nothing for `session.created`, which only repeats the
+/// id that every standard line has.
+pub fn host_to_standard(line: ToHost) -> Option<ToHost> {
+    Some(match line {
+        ToHost::SessionCreated(_) => return None,
+        ToHost::CallbackRequest(mut request) => {
+            if let Request::CanUseTool(question) = &mut request.request {
+                spelling::standard_question(question);
+            }
+            ToHost::ControlRequest(request)
+        }
+        ToHost::ControlResponse(response) => {
+            let mut response = nested(*response);
+            if let Reply::Success(success) = &mut response.reply
+                && let Nullable::Value(answer) = &mut success.response
+            {
+                *answer = spelling::standard_initialize_answer(std::mem::take(answer));
+            }
+            ToHost::ControlResponse(Box::new(response))
+        }
+        ToHost::Error(line) => match spelling::standard_failure(&line) {
+            Some(failure) => ToHost::ControlResponse(Box::new(ControlResponse {
+                reply: Reply::Error(Box::new(failure)),
+                extra: Extra::default(),
+            })),
+            None => ToHost::Error(line),
+        },
+        ToHost::System(mut system) => {
+            spelling::standard_system(&mut system);
+            ToHost::System(system)
+        }
+        ToHost::Assistant(mut assistant) => {
+            spelling::standard_assistant(&mut assistant);
+            ToHost::Assistant(assistant)
+        }
+        ToHost::Result(mut result) => {
+            spelling::standard_result(&mut result);
+            ToHost::Result(result)
+        }
+        other => other,
+    })
+}
+
+/// An `error` line of the dialect.
+pub fn error(code: &ErrorCode, message: impl Into<Text>) -> ToHost {
+    let error = ErrorBody {
+        code: Some(code.as_str().into()),
+        message: Some(message.into()),
+        ..ErrorBody::default()
+    };
+    ToHost::Error(Box::new(ErrorLine {
+        error,
+        session_id: None,
+        extra: Extra::default(),
+    }))
+}
+
+/// One connection of an agent that speaks the dialect: it knows whether the session was created and announced.
+///
+/// ```
+/// use towline_protocol::{ToAgent, ToHost, Wire, dialect::session::Session};
+///
+/// let mut session = Session::default();
+/// let create = ToAgent::from_json(r#"{"type":"session.create","message":{"role":"user","content":"hi"}}"#)?;
+/// let lines = session.from_host(create).unwrap();
+/// assert_eq!(lines[0].kind(), "user");
+///
+/// let init = ToHost::from_json(r#"{"type":"system","subtype":"init","session_id":"s1"}"#)?;
+/// let kinds: Vec<_> = session.to_host(init).iter().map(|line| line.kind().to_owned()).collect();
+/// assert_eq!(kinds, ["system", "session.created"]);
+/// # Ok::<(), towline_protocol::DecodeError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Session {
+    created: bool,
+    announced: Option<SessionId>,
+    /// Requests this translator made itself, whose answers the host did not ask for.
+    own_requests: Vec<RequestId>,
+}
+
+impl Session {
+    /// A line of the host, for the agent behind.
+    ///
+    /// # Errors
+    /// With the `error` line to send back: a message before the session was created, or a second creation.
+    pub fn from_host(&mut self, line: ToAgent) -> Result<Vec<ToAgent>, Box<ToHost>> {
+        match &line {
+            ToAgent::SessionCreate(_) if self.created => {
+                let refusal = error(
+                    &ErrorCode::SessionExists,
+                    "this connection has a session already",
+                );
+                return Err(Box::new(refusal));
+            }
+            ToAgent::SessionCreate(_) => self.created = true,
+            ToAgent::SessionSend(_) if !self.created => {
+                let refusal = error(
+                    &ErrorCode::SessionNotFound,
+                    "no session yet: send session.create first",
+                );
+                return Err(Box::new(refusal));
+            }
+            _ => {}
+        }
+        let servers = spelling::mcp_servers(&line);
+        let mut lines = vec![to_standard(line)];
+        if let Some((request_id, request)) = servers {
+            self.own_requests.push(request_id.clone());
+            lines.push(ControlLine::Request(ControlRequest::new(request_id, request)).into());
+        }
+        Ok(lines)
+    }
+
+    /// A line of the agent behind, for the host.
+    pub fn to_host(&mut self, line: ToHost) -> Vec<ToHost> {
+        if let ToHost::ControlResponse(response) = &line
+            && let Some(id) = response.request_id()
+            && let Some(place) = self.own_requests.iter().position(|own| own == id)
+        {
+            self.own_requests.remove(place);
+            return Vec::new();
+        }
+        let id = line
+            .session_id()
+            .filter(|id| !id.as_str().is_empty())
+            .cloned();
+        let mut lines = vec![host_to_dialect(line)];
+        if let Some(id) = id
+            && self.created
+            && self.announced.as_ref() != Some(&id)
+        {
+            self.announced = Some(id.clone());
+            let created = SessionCreated {
+                session_id: id,
+                extra: Extra::default(),
+            };
+            lines.push(ToHost::SessionCreated(Box::new(created)));
+        }
+        lines
+    }
+}
+
+/// The nested form of an answer, whichever it came in.
+fn nested(response: ControlResponse) -> ControlResponse {
+    let Reply::Flat {
+        request_id,
+        response: value,
+    } = response.reply
+    else {
+        return response;
+    };
+    // The flat form has no way to say that there is no value but `null`.
+    let value = if value.is_null() {
+        Nullable::Absent
+    } else {
+        Nullable::Value(value)
+    };
+    let mut success = Success {
+        request_id,
+        response: value,
+        extra: response.extra,
+        ..Success::default()
+    };
+    spelling::noted_pending(&mut success);
+    ControlResponse {
+        reply: Reply::Success(Box::new(success)),
+        extra: Extra::default(),
+    }
+}

@@ -1,0 +1,300 @@
+//! Messages in progress: what stream events build agrees with the final lines, usage goes to its thread, and calls
+//! form a tree.
+
+use towline_protocol::{
+    Accumulator, Block, CallState, Growth, StreamEvent, Tally, ToHost, ToolUseId, Wire,
+    trace::Direction,
+};
+
+use crate::data;
+
+fn feed(accumulator: &mut Accumulator, lines: &[&str]) -> Vec<Growth> {
+    let growth = |line: &&str| accumulator.handle(&ToHost::from_json(*line).unwrap());
+    lines.iter().filter_map(growth).collect()
+}
+
+fn lines(trace: &str) -> Vec<ToHost> {
+    let rows = data::trace(trace)
+        .into_iter()
+        .filter(|row| row.direction == Direction::Out);
+    rows.map(|row| ToHost::from_json(row.text()).unwrap())
+        .collect()
+}
+
+#[test]
+fn what_the_events_build_agrees_with_the_final_lines() {
+    let mut compared = 0;
+    for trace in [
+        "control-13_partial_tool_thinking",
+        "sessions-sub_partial",
+        "sessions-sub_fg_partial",
+    ] {
+        let mut accumulator = Accumulator::default();
+        for line in lines(trace) {
+            if let ToHost::StreamEvent(event) = &line
+                && matches!(event.event, StreamEvent::MessageStop(_))
+            {
+                let draft = accumulator.draft(None).unwrap();
+                for block in draft.blocks() {
+                    assert!(block.is_complete(), "{trace}");
+                    let settled = block
+                        .settled()
+                        .unwrap_or_else(|| panic!("{trace}: no final line"));
+                    let value =
+                        |block: &Block| block.to_json().parse::<serde_json::Value>().unwrap();
+                    assert_eq!(value(&block.built()), value(settled), "{trace}");
+                    compared += 1;
+                }
+                assert!(draft.stop_reason().is_some());
+            }
+            accumulator.handle(&line);
+        }
+        assert_eq!(
+            accumulator.drafts().count(),
+            0,
+            "{trace}: nothing is in progress at the end"
+        );
+    }
+    assert!(compared >= 6, "only {compared} blocks");
+}
+
+#[test]
+fn an_interrupted_message_is_closed_and_shows_what_was_there() {
+    let mut accumulator = Accumulator::default();
+    let mut longest = 0;
+    for line in lines("control-05a_interrupt_streaming_partial") {
+        accumulator.handle(&line);
+        longest = longest.max(
+            accumulator
+                .draft(None)
+                .map_or(0, |draft| draft.text().len()),
+        );
+    }
+    assert!(longest > 0);
+    assert_eq!(accumulator.drafts().count(), 0);
+}
+
+const SUB: &str = r#","parent_tool_use_id":"toolu_task""#;
+
+fn event(event: &str, more: &str) -> String {
+    format!(r#"{{"type":"stream_event","event":{event}{more}}}"#)
+}
+
+fn start(id: &str, more: &str) -> String {
+    let message = format!(
+        r#"{{"id":"{id}","content":[],"usage":{{"input_tokens":100,"output_tokens":1,"cache_read_input_tokens":50}}}}"#
+    );
+    event(
+        &format!(r#"{{"type":"message_start","message":{message}}}"#),
+        more,
+    )
+}
+
+fn delta(index: u64, delta: &str, more: &str) -> String {
+    event(
+        &format!(r#"{{"type":"content_block_delta","index":{index},"delta":{delta}}}"#),
+        more,
+    )
+}
+
+#[test]
+fn each_growth_says_where_it_goes() {
+    let mut accumulator = Accumulator::default();
+    let lines = [
+        start("m1", ""),
+        delta(0, r#"{"type":"text_delta","text":"né"}"#, ""),
+        delta(0, r#"{"type":"text_delta","text":"e"}"#, ""),
+        delta(1, r#"{"type":"thinking_delta","thinking":"hm"}"#, ""),
+        delta(1, r#"{"type":"signature_delta","signature":"s"}"#, ""),
+    ];
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let growth = feed(&mut accumulator, &lines);
+    let places: Vec<_> = growth
+        .iter()
+        .map(|growth| (growth.index, growth.offset, growth.piece.as_str()))
+        .collect();
+    assert_eq!(places, [(0, 0, "né"), (0, 3, "e"), (1, 0, "hm")]);
+    assert_eq!(accumulator.draft(None).unwrap().text(), "née");
+}
+
+#[test]
+fn a_tools_input_is_there_once_its_json_is_whole() {
+    let mut accumulator = Accumulator::default();
+    let block = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"Bash","input":{}}}"#;
+    feed(&mut accumulator, &[&start("m1", ""), &event(block, "")]);
+    feed(
+        &mut accumulator,
+        &[&delta(
+            0,
+            r#"{"type":"input_json_delta","partial_json":"{\"comm"}"#,
+            "",
+        )],
+    );
+    let partial = accumulator.draft(None).unwrap().blocks()[0].clone();
+    assert_eq!((partial.grown(), partial.input()), (r#"{"comm"#, None));
+    feed(
+        &mut accumulator,
+        &[&delta(
+            0,
+            r#"{"type":"input_json_delta","partial_json":"and\":\"ls\"}"}"#,
+            "",
+        )],
+    );
+    let whole = accumulator.draft(None).unwrap().blocks()[0]
+        .input()
+        .unwrap();
+    assert_eq!(whole.as_str(), r#"{"command":"ls"}"#);
+}
+
+#[test]
+fn the_threads_of_subagents_are_apart() {
+    let mut accumulator = Accumulator::default();
+    let lines = [
+        start("m1", ""),
+        start("m2", SUB),
+        delta(0, r#"{"type":"text_delta","text":"main"}"#, ""),
+        delta(0, r#"{"type":"text_delta","text":"sub"}"#, SUB),
+    ];
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let growth = feed(&mut accumulator, &lines);
+    let task = ToolUseId::from("toolu_task");
+    assert_eq!(growth[1].parent.as_ref(), Some(&task));
+    assert_eq!(accumulator.draft(None).unwrap().text(), "main");
+    assert_eq!(accumulator.draft(Some(&task)).unwrap().text(), "sub");
+}
+
+#[test]
+fn a_delta_on_an_assistant_line_of_document_000_counts() {
+    let mut accumulator = Accumulator::default();
+    let line = r#"{"type":"assistant","delta":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"partial text"}}}"#;
+    feed(&mut accumulator, &[line]);
+    assert_eq!(accumulator.draft(None).unwrap().text(), "partial text");
+}
+
+#[test]
+fn tokens_of_subagents_are_not_the_main_threads() {
+    let mut accumulator = Accumulator::default();
+    let usage = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":20}}"#;
+    let lines = [
+        start("m1", ""),
+        event(usage, ""),
+        start("m2", SUB),
+        event(usage, SUB),
+        start("m3", ""),
+    ];
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    feed(&mut accumulator, &lines);
+    let usages = accumulator.usages();
+    let main = Tally {
+        input: 200,
+        output: 21,
+        cache_read: 100,
+        cache_creation: 0,
+        messages: 2,
+    };
+    assert_eq!(usages.main(), main);
+    let sub = Tally {
+        input: 100,
+        output: 20,
+        cache_read: 50,
+        cache_creation: 0,
+        messages: 1,
+    };
+    assert_eq!(usages.subagent(&"toolu_task".into()), sub);
+    assert_eq!(usages.subagents().count(), 1);
+    // The context is that of the last call of the main thread: 100 read, 50 cached, 1 written.
+    assert_eq!(usages.context_tokens(), 151);
+}
+
+/// Without stream events the `assistant` lines carry the usage: one line a block, counted once a message.
+#[test]
+fn lines_of_one_message_count_once() {
+    for (trace, subagents) in [("sessions-sub_fg", true), ("sessions-tool_write", false)] {
+        let mut accumulator = Accumulator::default();
+        let mut result = None;
+        for line in lines(trace) {
+            accumulator.handle(&line);
+            if let ToHost::Result(line) = line {
+                result = Some(line);
+            }
+        }
+        let result = result.unwrap();
+        let usage = result.usage.as_option().unwrap();
+        assert_eq!(
+            accumulator.usages().main().input,
+            usage.input_tokens.unwrap(),
+            "{trace}"
+        );
+        assert_eq!(
+            accumulator.usages().subagents().count() > 0,
+            subagents,
+            "{trace}"
+        );
+        assert_eq!(
+            accumulator.usages().cost_usd(),
+            result.total_cost_usd.map(|cost| cost.as_f64())
+        );
+    }
+}
+
+#[test]
+fn calls_form_a_tree_with_composite_ids() {
+    let mut accumulator = Accumulator::default();
+    let call = |id: &str, name: &str, parent: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"{name}","input":{{"x":"{id}"}}}}]}},"parent_tool_use_id":{parent}}}"#
+        )
+    };
+    let done = |id: &str, error: bool| {
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"","is_error":{error}}}]}}}}"#
+        )
+    };
+    // The nested example of document 001 §6.3.
+    let lines = [
+        call("toolu_01PARENT", "Task", "null"),
+        call("toolu_01CHILD", "Task", r#""toolu_01PARENT""#),
+        call("toolu_01GRANDCHILD", "Read", r#""toolu_01CHILD""#),
+        done("toolu_01GRANDCHILD", false),
+        done("toolu_01CHILD", true),
+    ];
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    feed(&mut accumulator, &lines);
+    let calls = accumulator.calls();
+    let grandchild = ToolUseId::from("toolu_01GRANDCHILD");
+    assert_eq!(
+        calls.composite_id(&grandchild),
+        "toolu_01CHILD:toolu_01GRANDCHILD"
+    );
+    let way: Vec<_> = calls
+        .ancestry(&grandchild)
+        .iter()
+        .map(|id| id.as_str())
+        .collect();
+    assert_eq!(
+        way,
+        ["toolu_01PARENT", "toolu_01CHILD", "toolu_01GRANDCHILD"]
+    );
+    let states: Vec<_> = calls.iter().map(|call| call.state).collect();
+    assert_eq!(
+        states,
+        [CallState::Open, CallState::Failed, CallState::Done]
+    );
+    assert_eq!(calls.children(None).count(), 1);
+    assert_eq!(
+        calls
+            .children(Some(&"toolu_01CHILD".into()))
+            .next()
+            .unwrap()
+            .id,
+        grandchild
+    );
+}
+
+#[test]
+fn a_call_that_claims_to_be_its_own_parent_leads_nowhere() {
+    let mut accumulator = Accumulator::default();
+    let line = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"Task","input":{}}]},"parent_tool_use_id":"a"}"#;
+    feed(&mut accumulator, &[line]);
+    assert_eq!(accumulator.calls().ancestry(&"a".into()).len(), 1);
+}
