@@ -1,4 +1,5 @@
 //! The tests of the protocol crate, one binary: a module a subject.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where and stop")]
 
 mod accumulator;
 mod answers;
