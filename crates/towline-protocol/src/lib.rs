@@ -23,6 +23,7 @@
 mod codec;
 mod content;
 pub mod control;
+pub mod dialect;
 mod frame;
 mod hook;
 mod ids;

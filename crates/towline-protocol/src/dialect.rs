@@ -1,0 +1,3 @@
+//! The other protocols that clients speak, each as pure types: a module a protocol.
+
+pub mod pocket;
