@@ -1,3 +1,4 @@
-//! The other protocols that clients speak, as pure translators to and from the standard wire.
+//! The other protocols that clients speak: pure types and translators, a module a protocol.
 
+pub mod pocket;
 pub mod session;

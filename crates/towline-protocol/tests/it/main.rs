@@ -7,6 +7,7 @@ mod codec;
 mod data;
 mod json;
 mod peer;
+mod pocket;
 mod seeds;
 mod session_dialect;
 mod spellings;
