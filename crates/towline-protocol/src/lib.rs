@@ -40,6 +40,7 @@ mod to_agent;
 mod to_host;
 mod tool;
 pub mod trace;
+pub mod transcript;
 mod user;
 mod wire;
 

@@ -16,13 +16,13 @@ pub(crate) struct Recorded {
 
 /// All rows of all traces, or of the traces in the folder that `TOWLINE_TRACES` names.
 pub(crate) fn recorded() -> Vec<Recorded> {
-    let folder = std::env::var_os("TOWLINE_TRACES").map_or_else(|| data("traces"), PathBuf::from);
-    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+    let place = std::env::var_os("TOWLINE_TRACES").map_or_else(|| folder("traces"), PathBuf::from);
+    let mut files: Vec<PathBuf> = fs::read_dir(&place)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
     files.sort();
-    assert!(!files.is_empty(), "no traces in {}", folder.display());
+    assert!(!files.is_empty(), "no traces in {}", place.display());
     let rows = files.iter().flat_map(|file| {
         let trace = file.file_stem().unwrap().to_string_lossy().into_owned();
         let lines = fs::read_to_string(file).unwrap();
@@ -66,7 +66,7 @@ pub(crate) struct Example {
 pub(crate) fn examples() -> Vec<Example> {
     let documents = ["000", "001", "002", "003", "004"];
     let examples = documents.iter().flat_map(|document| {
-        let text = fs::read_to_string(data("seeds").join(format!("{document}.jsonl"))).unwrap();
+        let text = fs::read_to_string(folder("seeds").join(format!("{document}.jsonl"))).unwrap();
         text.lines()
             .map(|line| {
                 let row: Value = serde_json::from_str(line).unwrap();
@@ -82,8 +82,9 @@ pub(crate) fn examples() -> Vec<Example> {
     examples.collect()
 }
 
-fn data(folder: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "data", folder]
+/// A folder of test data.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "data", name]
         .iter()
         .collect()
 }

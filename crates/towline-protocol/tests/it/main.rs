@@ -1,5 +1,8 @@
 //! The tests of the protocol crate, one binary: a module a subject.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where and stop")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where and stop"
+)]
 
 mod accumulator;
 mod answers;
@@ -12,3 +15,4 @@ mod seeds;
 mod session_dialect;
 mod spellings;
 mod traces;
+mod transcripts;

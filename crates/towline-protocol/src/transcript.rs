@@ -1,0 +1,508 @@
+//! The records of a transcript: what the real CLI appends to `~/.claude/projects/…/<session>.jsonl`.
+//!
+//! They look like the lines of the wire and are not: ids are camelCase, and records hang on each other by
+//! `parentUuid`. Reading and writing the files is the business of another crate; here are only the shapes.
+
+use crate::{
+    ids::{AgentId, MessageId, SessionId, ToolUseId, Uuid},
+    json::{Json, Number, Text},
+    message::{ModelMessage, ModelUsages},
+    permission::PermissionMode,
+    result::TurnResult,
+    user::UserMessage,
+    wire::{Nullable, wire_enum, wire_structs},
+};
+
+wire_enum! {
+    /// A record of a transcript, by its type.
+    pub enum Record by "type" {
+        /// What was said to the model, or what a tool gave.
+        "user" => User(Box<UserRecord>),
+        /// What the model said: one block a record.
+        "assistant" => Assistant(Box<AssistantRecord>),
+        /// What the agent notes.
+        "system" => System(Box<SystemRecord>),
+        /// What the agent adds to a prompt.
+        "attachment" => Attachment(Box<AttachmentRecord>),
+        /// A prompt waits, or waits no more.
+        "queue-operation" => QueueOperation(Box<QueueOperation>),
+        /// The last prompt, for lists of sessions.
+        "last-prompt" => LastPrompt(Box<LastPrompt>),
+        /// What the session has cost so far.
+        "cost-state" => CostState(Box<CostState>),
+        /// The title a person gave.
+        "custom-title" => CustomTitle(Box<CustomTitle>),
+        /// The name of the agent.
+        "agent-name" => AgentName(Box<AgentName>),
+        /// The agent that the session runs as.
+        "agent-setting" => AgentSetting(Box<AgentSetting>),
+        /// The mode.
+        "mode" => Mode(Box<ModeRecord>),
+        /// The tools used so far.
+        "tools-used" => ToolsUsed(Box<ToolsUsed>),
+        /// A mark of the CLI's own.
+        "atis-latch" => AtisLatch(Box<AtisLatch>),
+        /// The files as they were at a message.
+        "file-history-snapshot" => FileHistorySnapshot(Box<FileHistorySnapshot>),
+        /// One more file of a snapshot.
+        "file-history-delta" => FileHistoryDelta(Box<FileHistoryDelta>),
+        /// A request to the API.
+        "api-request" => ApiRequest(Box<ApiRequest>),
+        /// What requests have in common.
+        "api-request-shape" => ApiRequestShape(Box<ApiRequestShape>),
+        /// A message of requests.
+        "api-request-blob" => ApiRequestBlob(Box<ApiRequestBlob>),
+        /// The summary of an older session.
+        "summary" => Summary(Box<Summary>),
+        /// The result of a turn (document 001 §4.4; the real CLI writes none).
+        "result" => Result(Box<TurnResult>),
+    }
+}
+
+/// Declares the records that hang on each other: what all of them carry, and what each one adds.
+macro_rules! chained_records {
+    ($( $(#[$meta:meta])* pub struct $Name:ident { $($own:tt)* } )*) => { wire_structs! {$(
+        $(#[$meta])*
+        #[derive(Default)]
+        pub struct $Name {
+            /// The record before; `null` for the first, and after a compaction.
+            parent_uuid: Nullable<Uuid> = "parentUuid",
+            /// The record before, across a compaction.
+            logical_parent_uuid: Nullable<Uuid> = "logicalParentUuid",
+            /// Whether it belongs to a subagent.
+            is_sidechain: Option<bool> = "isSidechain",
+            /// The subagent.
+            agent_id: Option<AgentId> = "agentId",
+            /// This record; also the `uuid` of its line.
+            uuid: Option<Uuid>,
+            /// When.
+            timestamp: Option<Text>,
+            /// The session; `session_id` in document 001.
+            session_id: Option<SessionId> = "sessionId" | "session_id",
+            /// Always `external`.
+            user_type: Option<Text> = "userType",
+            /// How the CLI was started, such as `sdk-cli`.
+            entrypoint: Option<Text>,
+            /// The working directory.
+            cwd: Option<Text>,
+            /// The CLI's version.
+            version: Option<Text>,
+            /// The branch.
+            git_branch: Option<Text> = "gitBranch",
+            /// The session's name in files.
+            slug: Option<Text>,
+            $($own)*
+        }
+    )*} };
+}
+
+chained_records! {
+    /// `user`
+    pub struct UserRecord {
+        /// The message.
+        message: UserMessage,
+        /// The prompt of the turn.
+        prompt_id: Option<Text> = "promptId",
+        /// The mode.
+        permission_mode: Option<PermissionMode> = "permissionMode",
+        /// Who wrote the prompt.
+        prompt_source: Option<Text> = "promptSource",
+        /// What set the turn off.
+        turn_origin: Option<Text> = "turnOrigin",
+        /// Which turn it is.
+        turn_position: Option<Json> = "turnPosition",
+        /// Whether a person need not see it.
+        is_meta: Option<bool> = "isMeta",
+        /// Whether it came beside the prompt.
+        turn_companion: Option<bool> = "turnCompanion",
+        /// What a tool gave, as data.
+        tool_use_result: Option<Json> = "toolUseResult",
+        /// The record of the call.
+        source_tool_assistant_uuid: Option<Uuid> = "sourceToolAssistantUUID",
+        /// The call it belongs to.
+        source_tool_use_id: Option<ToolUseId> = "sourceToolUseID",
+        /// Who allowed the call.
+        permission_decision: Option<Json> = "permissionDecision",
+        /// Why the call was denied.
+        tool_denial_kind: Option<Text> = "toolDenialKind",
+        /// Whether the command ran in a sandbox.
+        sandboxed: Option<bool>,
+        /// Whether an MCP call may have changed something.
+        mcp_call_not_read_only: Option<Text> = "mcpCallNotReadOnly",
+        /// What an MCP server noted.
+        mcp_meta: Option<Json> = "mcpMeta",
+        /// Whether the tool ends the turn.
+        tool_ends_turn: Option<bool> = "toolEndsTurn",
+        /// The command a person typed.
+        tool_result_typed_command: Option<Text> = "toolResultTypedCommand",
+        /// Whether only the transcript has it.
+        is_visible_in_transcript_only: Option<bool> = "isVisibleInTranscriptOnly",
+        /// Whether it is the summary of a compaction.
+        is_compact_summary: Option<bool> = "isCompactSummary",
+        /// Whether it repeats one.
+        repeats_compact_summary: Option<bool> = "repeatsCompactSummary",
+        /// The prompts that a summary stands for.
+        summarized_turn_prompt_uuids: Option<Vec<Uuid>> = "summarizedTurnPromptUuids",
+        /// The message that was refused.
+        refused_message_id: Option<MessageId> = "refusedMessageId",
+        /// Who wrote it, if not a person.
+        origin: Option<Json>,
+        /// Whether nothing is added to it.
+        queue_skip_attachments: Option<bool> = "queueSkipAttachments",
+        /// Pictures a person pasted.
+        image_paste_ids: Option<Vec<Json>> = "imagePasteIds",
+        /// What the turn is counted under.
+        turn_attribution_key: Option<Text> = "turnAttributionKey",
+    }
+
+    /// `assistant`
+    pub struct AssistantRecord {
+        /// The message, with its final stop reason and usage.
+        message: ModelMessage,
+        /// The block's place in the API's message.
+        api_block_index: Option<u64> = "apiBlockIndex",
+        /// The API request.
+        request_id: Option<Text> = "requestId",
+        /// The record of the API request.
+        request_ref: Option<Text> = "requestRef",
+        /// The model that was asked for.
+        requested_model: Option<Text> = "requestedModel",
+        /// Whether caching was asked for.
+        prompt_cache_requested: Option<Text> = "promptCacheRequested",
+        /// How hard the model tries.
+        effort: Option<Text>,
+        /// How hard it tries in this turn.
+        per_turn_effort: Nullable<Text> = "perTurnEffort",
+        /// Who made it.
+        made_by: Option<Text> = "madeBy",
+        /// How long the tool's input took to stream.
+        tool_input_stream_ms: Option<u64> = "toolInputStreamMs",
+        /// How long the model thought.
+        thinking_duration_ms: Option<u64> = "thinkingDurationMs",
+        /// How thinking is shown.
+        thinking_display: Option<Text> = "thinkingDisplay",
+        /// What the API failed with.
+        error: Option<Text>,
+        /// More about the failure.
+        error_details: Option<Text> = "errorDetails",
+        /// Whether it tells of an API failure.
+        is_api_error_message: Option<bool> = "isApiErrorMessage",
+        /// The HTTP status of the failure.
+        api_error_status: Nullable<u64> = "apiErrorStatus",
+        /// The API's name for it.
+        api_error_type: Option<Text> = "apiErrorType",
+        /// Whether it may go away.
+        api_error_is_transient: Option<bool> = "apiErrorIsTransient",
+        /// Whether nothing was called before it failed.
+        failed_response_had_no_tool_call: Option<bool> = "failedResponseHadNoToolCall",
+        /// Whether trying again is no use.
+        resend_cannot_cure: Option<bool> = "resendCannotCure",
+        /// The classifier's request.
+        server_classifier_request: Option<Text> = "serverClassifierRequest",
+        /// The agent it is counted under.
+        attribution_agent: Option<Text> = "attributionAgent",
+        /// The skill it is counted under.
+        attribution_skill: Option<Text> = "attributionSkill",
+        /// The plugin it is counted under.
+        attribution_plugin: Option<Text> = "attributionPlugin",
+        /// The MCP server it is counted under.
+        attribution_mcp_server: Option<Text> = "attributionMcpServer",
+        /// The MCP tool it is counted under.
+        attribution_mcp_tool: Option<Text> = "attributionMcpTool",
+    }
+
+    /// `system`
+    pub struct SystemRecord {
+        /// `local_command`, `compact_boundary`, `api_error`, `model_fallback`, `informational`, `stop_hook_summary`, …
+        subtype: Option<Text>,
+        /// For a person.
+        content: Option<Text>,
+        /// How much it matters.
+        level: Option<Text>,
+        /// Whether a person need not see it.
+        is_meta: Option<bool> = "isMeta",
+        /// `compact_boundary`: what was compacted.
+        compact_metadata: Option<Json> = "compactMetadata",
+        /// `local_command`: what ran.
+        command_run: Option<Json> = "commandRun",
+        /// `local_command`: how it ended.
+        command_outcome: Option<Json> = "commandOutcome",
+        /// `local_command`: what fills the context.
+        context_usage: Option<Json> = "contextUsage",
+        /// `api_error`: what went wrong.
+        error: Option<Json>,
+        /// `api_error`: how long until the next try.
+        retry_in_ms: Option<Number> = "retryInMs",
+        /// `api_error`: which try it was.
+        retry_attempt: Option<u64> = "retryAttempt",
+        /// `api_error`: how many there will be.
+        max_retries: Option<u64> = "maxRetries",
+        /// `api_error`: what was asked.
+        source: Option<Text>,
+        /// `model_fallback`: why.
+        trigger: Option<Text>,
+        /// `model_fallback`: the model that was asked for.
+        original_model: Option<Text> = "originalModel",
+        /// `model_fallback`: the model that goes on.
+        fallback_model: Option<Text> = "fallbackModel",
+        /// `informational`: whether the turn ends.
+        prevent_continuation: Option<bool> = "preventContinuation",
+        /// `informational`: what became of a prompt.
+        prompt_submit_ending: Option<Json> = "promptSubmitEnding",
+        /// `informational`: why a model may not be used.
+        model_restriction: Option<Json> = "modelRestriction",
+        /// `stop_hook_summary`: how many ran.
+        hook_count: Option<u64> = "hookCount",
+        /// `stop_hook_summary`: which.
+        hook_infos: Option<Vec<Json>> = "hookInfos",
+        /// `stop_hook_summary`: what they complained of.
+        hook_errors: Option<Vec<Json>> = "hookErrors",
+        /// `stop_hook_summary`: what they added.
+        hook_additional_context: Option<Vec<Json>> = "hookAdditionalContext",
+        /// `stop_hook_summary`: whether one ended the turn.
+        prevented_continuation: Option<bool> = "preventedContinuation",
+        /// `stop_hook_summary`: why.
+        stop_reason: Option<Text> = "stopReason",
+        /// `stop_hook_summary`: whether one printed something.
+        has_output: Option<bool> = "hasOutput",
+        /// `stop_hook_summary`: under which id they ran.
+        tool_use_id: Option<ToolUseId> = "toolUseID",
+    }
+
+    /// `attachment`
+    pub struct AttachmentRecord {
+        /// What is added; its `type` says what it is.
+        attachment: Option<Json>,
+        /// What the model gets to see.
+        rendered: Option<Json>,
+        /// In which role.
+        rendered_role: Option<Text> = "renderedRole",
+        /// Whether beside a tool's result.
+        rendered_beside_tool_result: Option<bool> = "renderedBesideToolResult",
+        /// What it looks like inside a person's turn.
+        rendered_in_human_turn: Option<Json> = "renderedInHumanTurn",
+    }
+}
+
+wire_structs! {
+    /// `queue-operation`
+    #[derive(Default)]
+    pub struct QueueOperation {
+        /// `enqueue`, `dequeue`, …
+        operation: Option<Text>,
+        /// When.
+        timestamp: Option<Text>,
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+        /// The prompt.
+        content: Option<Json>,
+        /// Why.
+        reason: Option<Text>,
+        /// The message of the host.
+        command_uuid: Option<Uuid> = "commandUuid",
+        /// This delivery of it.
+        delivery_id: Option<Text> = "deliveryId",
+    }
+
+    /// `last-prompt`
+    #[derive(Default)]
+    pub struct LastPrompt {
+        /// The prompt.
+        last_prompt: Option<Text> = "lastPrompt",
+        /// The last record of the conversation.
+        leaf_uuid: Option<Uuid> = "leafUuid",
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `cost-state`
+    #[derive(Default)]
+    pub struct CostState {
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+        /// Cost in US dollars.
+        total_cost_usd: Option<Number> = "totalCostUSD",
+        /// Time in the API.
+        total_api_duration: Option<Number> = "totalAPIDuration",
+        /// The same without retries.
+        total_api_duration_without_retries: Option<Number> = "totalAPIDurationWithoutRetries",
+        /// Time in tools.
+        total_tool_duration: Option<Number> = "totalToolDuration",
+        /// Lines added.
+        total_lines_added: Option<u64> = "totalLinesAdded",
+        /// Lines removed.
+        total_lines_removed: Option<u64> = "totalLinesRemoved",
+        /// Time in all.
+        total_duration: Option<Number> = "totalDuration",
+        /// When it began.
+        start_time: Option<Number> = "startTime",
+        /// By model.
+        model_usage: Option<ModelUsages> = "modelUsage",
+        /// Whether a model had no price.
+        has_unknown_model_cost: Option<bool> = "hasUnknownModelCost",
+    }
+
+    /// `custom-title`
+    #[derive(Default)]
+    pub struct CustomTitle {
+        /// The title.
+        custom_title: Option<Text> = "customTitle",
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `agent-name`
+    #[derive(Default)]
+    pub struct AgentName {
+        /// The name.
+        agent_name: Option<Text> = "agentName",
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `agent-setting`
+    #[derive(Default)]
+    pub struct AgentSetting {
+        /// The agent.
+        agent_setting: Option<Text> = "agentSetting",
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `mode`
+    #[derive(Default)]
+    pub struct ModeRecord {
+        /// The mode.
+        mode: Option<Text>,
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `tools-used`
+    #[derive(Default)]
+    pub struct ToolsUsed {
+        /// Their names.
+        tools: Option<Vec<Text>>,
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `atis-latch`
+    #[derive(Default)]
+    pub struct AtisLatch {
+        /// The mark.
+        atis: Option<Text>,
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `file-history-snapshot`
+    #[derive(Default)]
+    pub struct FileHistorySnapshot {
+        /// The message.
+        message_id: Option<Uuid> = "messageId",
+        /// The files.
+        snapshot: Option<Json>,
+        /// Whether it changes an earlier one.
+        is_snapshot_update: Option<bool> = "isSnapshotUpdate",
+    }
+
+    /// `file-history-delta`
+    #[derive(Default)]
+    pub struct FileHistoryDelta {
+        /// The message.
+        message_id: Option<Uuid> = "messageId",
+        /// The message of the snapshot.
+        snapshot_message_id: Option<Uuid> = "snapshotMessageId",
+        /// The file.
+        tracking_path: Option<Text> = "trackingPath",
+        /// Its copy.
+        backup: Option<Json>,
+        /// When.
+        timestamp: Option<Text>,
+    }
+
+    /// `api-request`
+    #[derive(Default)]
+    pub struct ApiRequest {
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+        /// The subagent.
+        agent_id: Option<AgentId> = "agentId",
+        /// This request.
+        id: Option<Text>,
+        /// When.
+        timestamp: Option<Text>,
+        /// The CLI's version.
+        version: Option<Text>,
+        /// What for.
+        query_source: Option<Text> = "querySource",
+        /// What it has in common with others.
+        shape_hash: Option<Text> = "shapeHash",
+        /// The request it goes on from.
+        base: Option<Text>,
+        /// What it has for itself.
+        params: Option<Json>,
+        /// How many messages of the base stay.
+        keep: Option<u64>,
+        /// The messages behind them.
+        tail: Option<Vec<Json>>,
+        /// Marks for prompt caching.
+        cache_control: Option<Vec<Json>> = "cacheControl",
+        /// A check sum.
+        request_digest: Option<Text> = "requestDigest",
+    }
+
+    /// `api-request-shape`
+    #[derive(Default)]
+    pub struct ApiRequestShape {
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+        /// The subagent.
+        agent_id: Option<AgentId> = "agentId",
+        /// Its check sum.
+        shape_hash: Option<Text> = "shapeHash",
+        /// When.
+        timestamp: Option<Text>,
+        /// The CLI's version.
+        version: Option<Text>,
+        /// What requests have in common.
+        shape: Option<Json>,
+    }
+
+    /// `api-request-blob`
+    #[derive(Default)]
+    pub struct ApiRequestBlob {
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+        /// The subagent.
+        agent_id: Option<AgentId> = "agentId",
+        /// Its check sum.
+        hash: Option<Text>,
+        /// The message.
+        message: Option<Json>,
+    }
+
+    /// `summary`
+    #[derive(Default)]
+    pub struct Summary {
+        /// The summary.
+        summary: Option<Text>,
+        /// The last record it is about.
+        leaf_uuid: Option<Uuid> = "leafUuid",
+    }
+}
+
+impl Record {
+    /// The record's own id and that of the record before, for those that hang on each other.
+    pub fn link(&self) -> Option<(&Uuid, Option<&Uuid>)> {
+        let (uuid, parent) = match self {
+            Self::User(record) => (&record.uuid, &record.parent_uuid),
+            Self::Assistant(record) => (&record.uuid, &record.parent_uuid),
+            Self::System(record) => (&record.uuid, &record.parent_uuid),
+            Self::Attachment(record) => (&record.uuid, &record.parent_uuid),
+            _ => return None,
+        };
+        uuid.as_ref().map(|uuid| (uuid, parent.as_option()))
+    }
+}
