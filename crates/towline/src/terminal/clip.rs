@@ -67,9 +67,15 @@ impl Clip {
     }
 
     fn push(&mut self, character: char) -> fmt::Result {
-        let start = self.line.len();
-        push_escaped(&mut self.line, character);
-        self.used += self.line[start..].chars().map(columns).sum::<usize>();
+        if matches!(character, ' '..='~') {
+            // Nearly all of them: one byte, one column.
+            self.line.push(character);
+            self.used += 1;
+        } else {
+            let start = self.line.len();
+            push_escaped(&mut self.line, character);
+            self.used += self.line[start..].chars().map(columns).sum::<usize>();
+        }
         // The second bound is for characters that take no column: they may not make the line endless.
         if self.used > self.width || self.line.len() / LONGEST_COLUMN > self.width {
             self.line.truncate(self.fits);

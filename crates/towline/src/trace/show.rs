@@ -29,7 +29,7 @@ pub(crate) struct Show {
     /// A trace, or bare lines of the protocol; `-` is standard input.
     file: PathBuf,
 
-    /// Show only rows of this kind: `system/init`, `control_request` (with all its subtypes), `task_*`.
+    /// Show only rows of this kind: `system/init`, `control_request` (with all its subtypes), `system/task_*`.
     ///
     /// May be given several times.
     #[arg(long, value_name = "PATTERN")]
