@@ -1,1 +1,41 @@
-fn main() {}
+//! The `towline` command: reads the flags, runs one subcommand, and is the one place that prints errors and picks the
+//! exit code.
+//!
+//! What the subcommands do is theirs; see [`cli`] for the list.
+
+mod cli;
+mod terminal;
+mod trace;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::Parser;
+
+use cli::Cli;
+use terminal::escaped;
+
+fn main() -> ExitCode {
+    match Cli::parse().run() {
+        Ok(code) => code,
+        // Whoever read our output has seen enough, as in `towline trace show FILE | head`.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // An error can quote a file name, and a file name can hold anything.
+            let message = escaped(&format!("{error:#}"));
+            // With standard error gone there is nobody left to tell.
+            writeln!(io::stderr().lock(), "towline: {message}").ok();
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

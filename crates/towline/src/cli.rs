@@ -1,0 +1,37 @@
+//! The subcommands and the flags they share. Each subcommand has a file of its own; adding one is a line here.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::trace::Trace;
+
+/// Drives coding-agent CLIs, is one, and carries their sessions anywhere.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Trace(Trace),
+}
+
+impl Cli {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Trace(trace) => trace.run(),
+        }
+    }
+}
+
+/// When to colour what is printed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    Always,
+    Never,
+}

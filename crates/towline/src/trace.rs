@@ -1,0 +1,44 @@
+//! `towline trace`: what to do with recorded lines. One file a command; here is what they share.
+
+mod check;
+mod message;
+mod progress;
+mod row;
+mod show;
+mod source;
+mod tally;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use towline_protocol::LineDecoder;
+
+/// Show and check recorded traces.
+#[derive(Debug, Args)]
+pub(crate) struct Trace {
+    #[command(subcommand)]
+    command: TraceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum TraceCommand {
+    Show(show::Show),
+    Check(check::Check),
+}
+
+impl Trace {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            TraceCommand::Show(show) => show.run(),
+            TraceCommand::Check(check) => check.run(),
+        }
+    }
+}
+
+/// How much of a trace is read at once.
+#[derive(Clone, Copy, Debug, Args)]
+struct Bounds {
+    /// Report lines longer than this and go on behind them.
+    #[arg(long, value_name = "BYTES", default_value_t = LineDecoder::DEFAULT_LIMIT)]
+    max_line: usize,
+}

@@ -1,0 +1,43 @@
+//! The tests of the command, one binary: each runs the built executable as a person or a script would.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the lint lets tests off, but not what several tests share"
+)]
+
+mod run;
+mod trace_check;
+mod trace_show;
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    for arguments in [
+        &["trace"][..],
+        &["trace", "show"],
+        &["trace", "check"],
+        &["trace", "show", "-", "--width", "wide"],
+        &["no-such-command"],
+    ] {
+        assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_one_line_of_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let missing = directory.path().join("no\u{1b}[2Jsuch.jsonl");
+    for command in ["show", "check"] {
+        let ran = run::towline(&["trace", command, missing.to_str().unwrap()], b"");
+        let place = directory.path().to_str().unwrap();
+        assert_eq!(ran.code, 1);
+        assert_eq!(ran.stdout, "");
+        assert_eq!(
+            ran.stderr.replace(place, "DIR"),
+            "towline: cannot read `DIR/no\\u{1b}[2Jsuch.jsonl`: No such file or directory (os error 2)\n"
+        );
+
+        let ran = run::towline(&["trace", command, place], b"");
+        assert_eq!((ran.code, ran.stderr.lines().count()), (1, 1));
+        assert!(ran.stderr.starts_with("towline: cannot read `"));
+    }
+}

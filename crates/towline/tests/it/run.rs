@@ -1,0 +1,62 @@
+//! Runs the executable and tells what came of it.
+
+use std::{
+    fmt,
+    io::{ErrorKind, Write},
+    process::{Child, Command, Stdio},
+};
+
+/// What a run gave.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl fmt::Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            code,
+            stdout,
+            stderr,
+        } = self;
+        write!(f, "{stdout}")?;
+        if !stderr.is_empty() {
+            write!(f, "-- stderr\n{stderr}")?;
+        }
+        write!(f, "-- exit {code}")
+    }
+}
+
+/// Runs to the end with that standard input.
+pub(crate) fn towline(arguments: &[&str], stdin: &[u8]) -> Ran {
+    let mut child = start(arguments);
+    let mut pipe = child.stdin.take().unwrap();
+    let stdin = stdin.to_owned();
+    // Written from a thread of its own, so that neither side waits for the other with a full pipe.
+    let writer = std::thread::spawn(move || match pipe.write_all(&stdin) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        written => written.unwrap(),
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Ran {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Starts it with all three streams as pipes.
+pub(crate) fn start(arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_towline"))
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
