@@ -1,0 +1,3 @@
+//! The tests of the test kit, one binary: a module a subject.
+
+mod tidy;
