@@ -1,0 +1,53 @@
+//! The house rules hold in this repository.
+
+use std::path::Path;
+
+use towline_testkit::tidy::{self, Problem};
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+#[track_caller]
+fn check(problems: &[Problem]) {
+    let list: String = problems
+        .iter()
+        .map(|problem| format!("\n  {problem}"))
+        .collect();
+    assert!(problems.is_empty(), "{} to fix:{list}", problems.len());
+}
+
+#[test]
+fn crates_depend_only_on_what_the_table_allows() {
+    check(&tidy::crate_edges(&tidy::read_metadata(root()).unwrap()));
+}
+
+#[test]
+fn manifests_inherit_from_the_workspace() {
+    check(&tidy::manifests(root()).unwrap());
+}
+
+#[test]
+fn files_open_with_what_they_own() {
+    check(&tidy::headers(root()).unwrap());
+}
+
+#[test]
+fn files_are_small() {
+    check(&tidy::files_are_small(root()).unwrap());
+}
+
+#[test]
+fn modules_are_named_after_what_they_own() {
+    check(&tidy::module_names(root()).unwrap());
+}
+
+#[test]
+fn the_protocol_crate_is_pure() {
+    check(&tidy::protocol_is_pure(root()).unwrap());
+}
+
+#[test]
+fn every_test_file_is_compiled() {
+    check(&tidy::tests_are_listed(root()).unwrap());
+}
