@@ -101,6 +101,7 @@ fn read_line(message: &ToHost, sink: &mut impl Sink) {
             Reply::Success(reply) => sink.maybe_id(reply.request_id.as_ref().and_then(request_id)),
             Reply::Error(reply) => sink.maybe_id(reply.request_id.as_ref().and_then(request_id)),
             Reply::Flat { request_id: id, .. } => sink.maybe_id(id.as_ref().and_then(request_id)),
+            Reply::Unknown(_) => {}
         },
         other => read_ids(other, sink),
     }

@@ -10,7 +10,9 @@ use crate::{
     ids::RequestId,
     json::{DecodeError, Json, Reader, Spelling, Tag, Text, Writer},
     permission::PermissionAnswer,
-    wire::{Body, Extra, Field, Nullable, Parts, Result, Unnamed, take, wire_structs},
+    wire::{
+        Body, Extra, Field, Nullable, Parts, Result, Unknown, Unnamed, Wire, take, wire_structs,
+    },
 };
 use request::Request;
 
@@ -21,8 +23,8 @@ pub struct ControlRequest {
     pub request_id: Option<RequestId>,
     /// The question.
     pub request: Request,
-    /// Whether it came wrapped in a second envelope under `message` (document 000).
-    pub wrapped: bool,
+    /// The fields of a second envelope around it, where it came wrapped in one under `message` (document 000).
+    pub wrapped: Option<Extra>,
     /// Fields that have no name here, kept and written back.
     pub extra: Extra,
 }
@@ -33,7 +35,7 @@ impl ControlRequest {
         Self {
             request_id: Some(request_id.into()),
             request,
-            wrapped: false,
+            wrapped: None,
             extra: Extra::default(),
         }
     }
@@ -43,39 +45,55 @@ impl Body for ControlRequest {
     fn read_body(reader: &mut Reader<'_>, tags: &[&str]) -> Result<Self> {
         let object = reader.offset();
         let mut extra = Extra::default();
-        let (mut request_id, mut request, mut inner) = (None, None, None);
+        let (mut request_id, mut request, mut message) = (None, None, None);
+        let mut message_at = 0;
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match &*key {
                 "request_id" => take(&mut request_id, "request_id", &mut extra, reader)?,
                 "request" => take(&mut request, "request", &mut extra, reader)?,
-                "message" if reader.peek() == b'{' => {
-                    let wrapped =
-                        Self::read_body(reader, tags).map_err(|error| error.within("message"))?;
-                    inner = Some(wrapped);
+                "message" => {
+                    message_at = reader.offset();
+                    take::<Json>(&mut message, "message", &mut extra, reader)?;
                 }
                 tag if tags.contains(&tag) => reader.skip_value()?,
                 unknown => extra.keep(unknown, reader)?,
             }
         }
-        match (request, inner) {
-            (Some(request), _) => Ok(Self {
-                request_id: request_id.flatten(),
-                request,
-                wrapped: false,
-                extra,
-            }),
-            (None, Some(inner)) => Ok(Self {
-                wrapped: true,
-                ..inner
-            }),
+        let request_id: Option<RequestId> = request_id.flatten();
+        match (request, message) {
+            (Some(request), message) => {
+                if let Some(message) = message {
+                    extra.insert("message", message);
+                }
+                Ok(Self {
+                    request_id,
+                    request,
+                    wrapped: None,
+                    extra,
+                })
+            }
+            (None, Some(message)) => {
+                if let Some(id) = request_id {
+                    extra.insert("request_id", id.to_json());
+                }
+                let inner = Self::read_body(&mut Reader::new(message.text()), tags);
+                let inner = inner.map_err(|error| error.shifted(message_at).within("message"))?;
+                Ok(Self {
+                    wrapped: Some(extra),
+                    ..inner
+                })
+            }
             (None, None) => Err(DecodeError::shape("missing field `request`", object)),
         }
     }
 
     fn write_body(&self, writer: &mut Writer) {
-        let wrap = self.wrapped && writer.spelling == Spelling::AsRead;
-        if wrap {
+        let wrapped = self
+            .wrapped
+            .as_ref()
+            .filter(|_| writer.spelling == Spelling::AsRead);
+        if wrapped.is_some() {
             writer.key("message");
             writer.begin_object();
             writer.str_field("type", "control_request");
@@ -84,14 +102,18 @@ impl Body for ControlRequest {
             .write_field("request_id", &self.extra, writer);
         self.request.write_field("request", &self.extra, writer);
         self.extra.write(writer);
-        if wrap {
+        if let Some(outer) = wrapped {
             writer.end_object();
+            outer.write(writer);
         }
     }
 
     fn unnamed_body(&self, found: &mut Unnamed) {
         self.request.unnamed_field("request", found);
         self.extra.unnamed(found);
+        if let Some(outer) = &self.wrapped {
+            outer.unnamed(found);
+        }
     }
 }
 
@@ -118,6 +140,8 @@ pub enum Reply {
         /// The answer.
         response: Json,
     },
+    /// A kind of answer that has no name here, kept whole.
+    Unknown(Unknown),
 }
 
 wire_structs! {
@@ -203,15 +227,16 @@ impl ControlResponse {
 
     /// The answer to a permission question.
     pub fn permission(request_id: Option<RequestId>, answer: &PermissionAnswer) -> Self {
-        Self::success(request_id, Some(crate::Wire::to_standard_json(answer)))
+        Self::success(request_id, Some(answer.to_standard_json()))
     }
 
     /// `success` or `error`; nothing in the flat form of document 003.
-    pub fn subtype(&self) -> &'static str {
+    pub fn subtype(&self) -> &str {
         match &self.reply {
             Reply::Success(_) => "success",
             Reply::Error(_) => "error",
             Reply::Flat { .. } => "",
+            Reply::Unknown(unknown) => unknown.kind(),
         }
     }
 
@@ -221,6 +246,7 @@ impl ControlResponse {
             Reply::Success(success) => success.request_id.as_ref(),
             Reply::Error(failure) => failure.request_id.as_ref(),
             Reply::Flat { request_id, .. } => request_id.as_ref(),
+            Reply::Unknown(_) => None,
         }
     }
 
@@ -230,6 +256,7 @@ impl ControlResponse {
             Reply::Success(success) => Ok(success.response.as_option()),
             Reply::Error(failure) => Err(failure),
             Reply::Flat { response, .. } => Ok(Some(response)),
+            Reply::Unknown(unknown) => Ok(Some(&unknown.json)),
         }
     }
 }
@@ -256,11 +283,7 @@ impl Body for ControlResponse {
             reply.ok_or_else(|| DecodeError::shape("missing field `response`", object))?;
         match (&mut reply, outer_id.flatten()) {
             (Reply::Flat { request_id, .. }, Some(id)) => *request_id = Some(id),
-            (_, Some(id)) => {
-                let mut writer = Writer::new(Spelling::AsRead);
-                id.write(&mut writer);
-                extra.insert("request_id", Json::from_checked(writer.finish()));
-            }
+            (_, Some(id)) => extra.insert("request_id", id.to_json()),
             (_, None) => {}
         }
         Ok(Self { reply, extra })
@@ -270,6 +293,9 @@ impl Body for ControlResponse {
         match (&self.reply, writer.spelling) {
             (Reply::Success(success), _) => write_nested("success", &**success, writer),
             (Reply::Error(failure), _) => write_nested("error", &**failure, writer),
+            (Reply::Unknown(unknown), _) => {
+                unknown.json.write_field("response", &self.extra, writer);
+            }
             (
                 Reply::Flat {
                     request_id,
@@ -304,6 +330,7 @@ impl Body for ControlResponse {
             Reply::Success(success) => success.unnamed(found),
             Reply::Error(failure) => failure.unnamed(found),
             Reply::Flat { .. } => {}
+            Reply::Unknown(unknown) => found.field("subtype", |found| found.value(unknown.kind())),
         });
         self.extra.unnamed(found);
     }
@@ -321,7 +348,8 @@ impl Reply {
         match subtype.as_deref() {
             Some("success") => Body::read_body(reader, TAGS).map(Self::Success),
             Some("error") => Body::read_body(reader, TAGS).map(Self::Error),
-            _ => reader.json().map(|response| Self::Flat {
+            Some(unknown) => Unknown::read(Some(unknown), reader).map(Self::Unknown),
+            None => reader.json().map(|response| Self::Flat {
                 request_id: None,
                 response,
             }),

@@ -115,10 +115,12 @@ pub fn host_to_dialect(line: ToHost) -> ToHost {
                 }))
             }
             Reply::Error(failure) => ToHost::Error(Box::new(spelling::dialect_failure(&failure))),
-            flat @ Reply::Flat { .. } => ToHost::ControlResponse(Box::new(ControlResponse {
-                reply: flat,
-                extra: response.extra,
-            })),
+            other @ (Reply::Flat { .. } | Reply::Unknown(_)) => {
+                ToHost::ControlResponse(Box::new(ControlResponse {
+                    reply: other,
+                    extra: response.extra,
+                }))
+            }
         },
         ToHost::System(mut system) => {
             spelling::dialect_system(&mut system);

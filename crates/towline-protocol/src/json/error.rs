@@ -56,6 +56,13 @@ impl DecodeError {
         self
     }
 
+    /// Counts from the start of the line, where a part of it was read by itself.
+    #[cold]
+    pub(crate) fn shifted(mut self, start: usize) -> Self {
+        self.0.offset += start;
+        self
+    }
+
     /// Adds the place in an array, from the inside out.
     #[cold]
     pub(crate) fn at_item(self, index: usize) -> Self {

@@ -1,5 +1,7 @@
 //! The values that objects are made of: strings, numbers, raw JSON, lists and maps.
 
+use std::collections::{HashMap, hash_map::Entry};
+
 use super::{Parts, Result, Unnamed};
 use crate::json::{Json, Number, Reader, Text, Writer};
 
@@ -159,24 +161,33 @@ impl<T> Default for Map<T> {
 }
 
 impl<K: Into<Text>, T> FromIterator<(K, T)> for Map<T> {
+    /// A key that comes twice keeps its place and gets the later value.
     fn from_iter<I: IntoIterator<Item = (K, T)>>(entries: I) -> Self {
-        let mut map = Self::new();
+        let mut places = HashMap::<Text, usize>::new();
+        let mut kept: Vec<(Text, T)> = Vec::new();
         for (key, value) in entries {
-            map.insert(key, value);
+            let key: Text = key.into();
+            match places.entry(key.clone()) {
+                Entry::Occupied(place) => kept[*place.get()].1 = value,
+                Entry::Vacant(place) => {
+                    place.insert(kept.len());
+                    kept.push((key, value));
+                }
+            }
         }
-        map
+        Self(kept)
     }
 }
 
 impl<T: Parts> Parts for Map<T> {
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let mut map = Self::new();
+        let mut entries = Vec::new();
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             let value = T::read(reader).map_err(|error| error.within(&key))?;
-            map.insert(key.into_owned(), value);
+            entries.push((key.into_owned(), value));
         }
-        Ok(map)
+        Ok(entries.into_iter().collect())
     }
 
     fn write(&self, writer: &mut Writer) {

@@ -156,6 +156,22 @@ fn numbers_keep_their_kind() {
     assert!(ToHost::from_json(r#"{"type":"result","total_cost_usd":1e999}"#).is_err());
 }
 
+/// Reading a map takes time in proportion to its size: this line once took half a minute.
+#[test]
+fn a_map_of_very_many_keys_is_read_at_once() {
+    let models: Vec<_> = (0..100_000)
+        .map(|model| format!(r#""m{model}":{{}}"#))
+        .collect();
+    let line = format!(
+        r#"{{"type":"result","modelUsage":{{{}}}}}"#,
+        models.join(",")
+    );
+    let ToHost::Result(result) = ToHost::from_json(line).unwrap() else {
+        panic!()
+    };
+    assert_eq!(result.model_usage.unwrap().len(), 100_000);
+}
+
 /// Any JSON value.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

@@ -40,6 +40,24 @@ fn control_requests_flat_and_wrapped() {
 }
 
 #[test]
+fn fields_around_a_wrapped_request_are_kept() {
+    for line in [
+        r#"{"type":"control_request","x":1,"request_id":"o","message":{"type":"control_request","request_id":"r","request":{"subtype":"interrupt"},"y":2}}"#,
+        r#"{"type":"control_request","request_id":"r","request":{"subtype":"interrupt"},"message":"words"}"#,
+        r#"{"type":"control_response","response":{"subtype":"brand_new","request_id":"r"},"request_id":"o"}"#,
+    ] {
+        let message = ToHost::from_json(line).unwrap();
+        assert_eq!(message.to_json().parse::<Value>().unwrap(), value(line));
+        assert!(!message.unnamed_paths().is_empty(), "{line}");
+    }
+    let broken = r#"{"type":"control_request","message":{"type":"control_request","request":{"subtype":"read_file"}}}"#;
+    assert_eq!(
+        ToHost::from_json(broken).unwrap_err().to_string(),
+        "missing field `path` in `message.request` at byte 72"
+    );
+}
+
+#[test]
 fn control_responses_nested_and_flat() {
     same::<ToAgent>(
         r#"{"type":"control_response","response":{"subtype":"success","request_id":"r","response":{"behavior":"allow"}}}"#,
