@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
-use towline_protocol::{Json, ToHost, Wire, peek};
+use towline_protocol::{Json, SessionId, ToHost, ToolUseId, Wire, peek};
 
 #[test]
 fn what_is_not_json_is_refused_with_its_place() {
@@ -227,8 +227,8 @@ proptest! {
         let message = ToHost::from_json(line.as_str()).unwrap();
         let peek = peek(&line).unwrap();
         prop_assert_eq!(peek.kind.as_deref(), Some("assistant"));
-        prop_assert_eq!(peek.session_id.as_deref(), message.session_id().map(|id| id.as_str()));
-        prop_assert_eq!(peek.parent_tool_use_id.as_deref(), message.parent_tool_use_id().map(|id| id.as_str()));
+        prop_assert_eq!(peek.session_id.as_deref(), message.session_id().map(SessionId::as_str));
+        prop_assert_eq!(peek.parent_tool_use_id.as_deref(), message.parent_tool_use_id().map(ToolUseId::as_str));
     }
 
     #[test]

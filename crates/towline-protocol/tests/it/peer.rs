@@ -378,8 +378,8 @@ impl Pair {
         self.start + Duration::from_secs(self.now + u64::from(later))
     }
 
-    fn run(&mut self, step: Step) {
-        match step {
+    fn run(&mut self, step: &Step) {
+        match step.clone() {
             Step::Ask { side, deadline } => {
                 let deadline = deadline.map(|later| self.at(later));
                 let id = self.peers[side].ask(Request::interrupt(), deadline);
@@ -421,7 +421,7 @@ impl Pair {
             }
             Step::Lose { side } => drop(self.wires[side].pop()),
             Step::Repeat { side } => {
-                self.wires[side].extend_from_within(..self.wires[side].len().min(1))
+                self.wires[side].extend_from_within(..self.wires[side].len().min(1));
             }
             Step::Time(later) => {
                 self.now += u64::from(later);
@@ -464,15 +464,15 @@ proptest! {
     fn every_request_ends_exactly_once(steps in prop::collection::vec(step(), 0..120)) {
         let mut pair = Pair::new();
         for step in steps {
-            pair.run(step);
+            pair.run(&step);
             for side in 0..2 {
                 prop_assert!(pair.settled[side].values().all(|times| *times == 1));
                 prop_assert!(pair.ended[side].values().all(|times| *times == 1));
             }
         }
         // In the end both sides are gone; then nothing may be left open.
-        pair.run(Step::Close { side: 0 });
-        pair.run(Step::Close { side: 1 });
+        pair.run(&Step::Close { side: 0 });
+        pair.run(&Step::Close { side: 1 });
         for side in 0..2 {
             for id in &pair.asked[side] {
                 prop_assert_eq!(pair.settled[side].get(id), Some(&1), "{} of {}", id, side);

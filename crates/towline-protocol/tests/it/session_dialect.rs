@@ -120,9 +120,21 @@ fn from_host(session: &mut Session, line: &str) -> Result<Vec<Value>, Value> {
         .collect())
 }
 
-/// The flow of the document, from `initialize` to `result`, as an agent that speaks the dialect sees it.
+/// A connection with a session that was created and announced.
+fn running() -> Session {
+    let mut session = Session::default();
+    from_host(&mut session, CREATE).unwrap();
+    to_host(
+        &mut session,
+        r#"{"type":"system","subtype":"init","session_id":"s"}"#,
+    );
+    session
+}
+
+const CREATE: &str = r#"{"type":"session.create","message":{"role":"user","content":"hi"}}"#;
+
 #[test]
-fn a_whole_conversation() {
+fn initialize_sets_prompt_and_servers_and_is_answered_flat() {
     let mut session = Session::default();
     let sent = from_host(
         &mut session,
@@ -154,21 +166,24 @@ fn a_whole_conversation() {
         r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"{own}","response":{{}}}}}}"#
     );
     assert_eq!(to_host(&mut session, &swallowed), [] as [Value; 0]);
+}
 
+#[test]
+fn a_session_is_created_once_and_announced_once() {
+    let mut session = Session::default();
     let early = from_host(
         &mut session,
         r#"{"type":"session.send","message":{"role":"user","content":"x"}}"#,
     );
     assert_eq!(early.unwrap_err()["error"]["code"], "SESSION_NOT_FOUND");
 
-    let create = r#"{"type":"session.create","message":{"role":"user","content":"hi"}}"#;
-    let sent = from_host(&mut session, create).unwrap();
+    let sent = from_host(&mut session, CREATE).unwrap();
     assert_eq!(
         sent[0]["message"],
         serde_json::json!({"role":"user","content":"hi"})
     );
     assert_eq!(
-        from_host(&mut session, create).unwrap_err()["error"]["code"],
+        from_host(&mut session, CREATE).unwrap_err()["error"]["code"],
         "SESSION_EXISTS"
     );
 
@@ -184,7 +199,11 @@ fn a_whole_conversation() {
         init[1],
         serde_json::json!({"type":"session.created","session_id":"s"})
     );
+}
 
+#[test]
+fn a_question_becomes_a_callback_and_its_answer_a_control_response() {
+    let mut session = running();
     let question = to_host(
         &mut session,
         r#"{"type":"control_request","request_id":"q","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"ls -la"},"tool_use_id":"t","permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls *"}],"behavior":"allow","destination":"session"}]}}"#,
@@ -210,7 +229,11 @@ fn a_whole_conversation() {
             "updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls *"}],"behavior":"allow","destination":"session"}]}}})
         ]
     );
+}
 
+#[test]
+fn a_result_counts_turns_and_seconds() {
+    let mut session = running();
     let result = to_host(
         &mut session,
         r#"{"type":"result","subtype":"error_max_turns","num_turns":3,"duration_ms":5200,"errors":["Maximum turns exceeded"],"session_id":"s"}"#,
@@ -219,7 +242,11 @@ fn a_whole_conversation() {
     assert_eq!(result[0]["turn_count"], 3);
     assert_eq!(result[0]["duration_seconds"], 5.2);
     assert_eq!(result[0]["error"], "Maximum turns exceeded");
+}
 
+#[test]
+fn a_failed_request_is_an_error_with_its_code() {
+    let mut session = running();
     let failed = to_host(
         &mut session,
         r#"{"type":"control_response","response":{"subtype":"error","request_id":"x","error":"no","error_code":"invalid_mode"}}"#,

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 use towline_protocol::{
-    Behavior, ControlLine, Destination, PermissionAnswer, PermissionUpdate, Request, System,
-    ToAgent, ToHost, UpdateKind, Wire,
+    Behavior, ControlLine, Destination, PermissionAnswer, PermissionUpdate, Request, SessionId,
+    System, ToAgent, ToHost, UpdateKind, Wire,
 };
 
 fn value(text: &str) -> Value {
@@ -302,7 +302,7 @@ fn the_session_id_of_a_fork_is_taken_from_the_lines_that_are_sure_of_it() {
     ] {
         let message = ToHost::from_json(line).unwrap();
         assert_eq!(
-            message.settled_session_id().map(|id| id.as_str()),
+            message.settled_session_id().map(SessionId::as_str),
             id,
             "{line}"
         );

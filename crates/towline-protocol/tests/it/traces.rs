@@ -207,6 +207,10 @@ fn check<M: Wire + Clone>(
 }
 
 /// Every JSON path that no named field holds; `cargo test -- --nocapture` shows it.
+#[expect(
+    clippy::print_stdout,
+    reason = "the report is for whoever runs the test by hand"
+)]
 fn report(lines: usize, unnamed: &BTreeMap<String, usize>) {
     println!(
         "{lines} lines, {} paths that no named field holds",
