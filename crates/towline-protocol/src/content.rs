@@ -46,6 +46,23 @@ impl Content {
         }
     }
 
+    /// What a local command printed, out of the tags it comes in (document 001 §7.3).
+    ///
+    /// ```
+    /// use towline_protocol::Content;
+    ///
+    /// let content = Content::from("<local-command-stdout>Total cost: $0</local-command-stdout>");
+    /// assert_eq!(content.local_command_output().unwrap(), "Total cost: $0");
+    /// assert_eq!(Content::from("Total cost?").local_command_output(), None);
+    /// ```
+    pub fn local_command_output(&self) -> Option<Text> {
+        let text = self.text();
+        let inside = text.trim().strip_prefix("<local-command-stdout>")?;
+        inside
+            .strip_suffix("</local-command-stdout>")
+            .map(Text::from)
+    }
+
     /// The blocks; none for a string.
     pub fn blocks(&self) -> &[Block] {
         match self {

@@ -42,7 +42,7 @@ impl ToolUseId {
 }
 
 /// A control request, as in `request_id`. Usually a string; a number is echoed as a number (trace
-/// `control-06b_bad_control_requests_7`).
+/// `control-06b_bad_control_requests_5`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RequestId {
     /// `"req_1"`

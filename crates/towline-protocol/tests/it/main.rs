@@ -14,5 +14,6 @@ mod pocket;
 mod seeds;
 mod session_dialect;
 mod spellings;
+mod statements;
 mod traces;
 mod transcripts;

@@ -1,4 +1,4 @@
 //! The tests of the test kit, one binary: a module a subject.
 
-mod readme;
+mod documents;
 mod tidy;

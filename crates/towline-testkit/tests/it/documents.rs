@@ -1,0 +1,74 @@
+//! What the documents show is what the repository has.
+
+use std::fs;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+
+#[test]
+fn the_example_of_the_readme_is_the_one_that_compiles() {
+    let readme = fs::read_to_string(format!("{ROOT}README.md")).unwrap();
+    let path = "crates/towline-protocol/examples/read_trace.rs";
+    let example = fs::read_to_string(format!("{ROOT}{path}")).unwrap();
+    let (_, code) = example.split_once("\n\n").unwrap();
+    assert!(
+        readme.contains(&format!("```rust\n{code}```")),
+        "copy the code of {path} into README.md"
+    );
+}
+
+#[test]
+fn links_between_the_documents_lead_somewhere() {
+    for document in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "PROTOCOL.md",
+    ] {
+        let text = fs::read_to_string(format!("{ROOT}{document}")).unwrap();
+        for (_, link) in text
+            .match_indices("](")
+            .map(|(at, _)| text.split_at(at + 2))
+        {
+            let target = link.split([')', '#']).next().unwrap();
+            let elsewhere = target.is_empty() || target.contains("://");
+            assert!(
+                elsewhere || fs::exists(format!("{ROOT}{target}")).unwrap(),
+                "{document} links to {target}, which does not exist"
+            );
+        }
+    }
+}
+
+/// Every test and trace that PROTOCOL.md calls as a witness is there.
+#[test]
+fn the_witnesses_of_the_protocol_document_exist() {
+    let document = fs::read_to_string(format!("{ROOT}PROTOCOL.md")).unwrap();
+    let crate_folder = format!("{ROOT}crates/towline-protocol");
+    let mut tests = 0;
+    // Odd pieces stand between backquotes.
+    for name in document.split('`').skip(1).step_by(2) {
+        let is_word = |word: &str| {
+            word.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+        };
+        if let Some((module, test)) = name.split_once("::")
+            && is_word(module)
+            && is_word(test)
+            && let Ok(source) = fs::read_to_string(format!("{crate_folder}/tests/it/{module}.rs"))
+        {
+            tests += 1;
+            assert!(
+                source.contains(&format!("fn {test}(")),
+                "PROTOCOL.md names {name}, which is no test"
+            );
+        } else if is_word(name) && (name.starts_with("control-") || name.starts_with("sessions-")) {
+            let trace = format!("{crate_folder}/tests/data/traces/{name}.jsonl");
+            assert!(
+                fs::exists(&trace).unwrap(),
+                "PROTOCOL.md names {name}, which is no trace"
+            );
+        }
+    }
+    assert!(tests > 200, "only {tests} tests named");
+}
