@@ -47,9 +47,10 @@ pub enum Line {
 /// ```
 #[derive(Debug)]
 pub struct LineDecoder {
+    /// The line so far.
     held: BytesMut,
-    /// How much of `held` is known to have no line end.
-    searched: usize,
+    /// The size of the memory that `held` is a part of.
+    allocated: usize,
     limit: usize,
     /// In the middle of a line that was too long.
     skipping: bool,
@@ -71,7 +72,7 @@ impl LineDecoder {
     pub fn with_limit(limit: usize) -> Self {
         Self {
             held: BytesMut::new(),
-            searched: 0,
+            allocated: 0,
             limit,
             skipping: false,
             at_start: true,
@@ -80,23 +81,30 @@ impl LineDecoder {
 
     /// Takes from `input` until a line is complete. Nothing once the input is used up; then call again with more.
     pub fn next_line(&mut self, input: &mut &[u8]) -> Option<Line> {
-        loop {
-            if let Some(line) = self.take_line() {
-                return Some(line);
+        while !input.is_empty() {
+            let piece = &input[..input.len().min(PIECE)];
+            let line = match memchr::memchr(b'\n', piece) {
+                Some(end) => {
+                    *input = &input[end + 1..];
+                    self.hold(&piece[..end]);
+                    self.take_line()
+                }
+                None => {
+                    *input = &input[piece.len()..];
+                    self.hold(piece);
+                    self.bound()
+                }
+            };
+            if line.is_some() {
+                return line;
             }
-            if input.is_empty() {
-                return None;
-            }
-            let (piece, rest) = input.split_at(input.len().min(PIECE));
-            *input = rest;
-            self.hold(piece);
         }
+        None
     }
 
     /// The last line, if the input ended without a line end. The decoder can be used again for another stream.
     pub fn finish(&mut self) -> Option<Line> {
-        let last = self.held.split();
-        let line = if self.skipping { None } else { self.line(last) };
+        let line = self.take_line();
         *self = Self::with_limit(self.limit);
         line
     }
@@ -106,45 +114,12 @@ impl LineDecoder {
         self.held.capacity()
     }
 
+    /// What is held, as a line; nothing if it is blank or the end of one that was too long.
     fn take_line(&mut self) -> Option<Line> {
-        loop {
-            let unsearched = &self.held[self.searched..];
-            let Some(found) = memchr::memchr(b'\n', unsearched) else {
-                self.searched = self.held.len();
-                return self.bound();
-            };
-            let line = self.held.split_to(self.searched + found + 1);
-            self.searched = 0;
-            if std::mem::take(&mut self.skipping) {
-                continue;
-            }
-            if let Some(line) = self.line(line) {
-                return Some(line);
-            }
-        }
-    }
-
-    /// Lets go of a line that has grown past the bound, and says so once.
-    fn bound(&mut self) -> Option<Line> {
-        if self.skipping {
-            self.held.clear();
-            self.searched = 0;
+        if std::mem::take(&mut self.skipping) {
             return None;
         }
-        if self.held.len() <= self.limit {
-            return None;
-        }
-        self.skipping = true;
-        self.searched = 0;
-        self.at_start = false;
-        let line = std::mem::take(&mut self.held);
-        Some(self.too_long(&line))
-    }
-
-    fn line(&mut self, mut line: BytesMut) -> Option<Line> {
-        if line.ends_with(b"\n") {
-            line.truncate(line.len() - 1);
-        }
+        let mut line = self.held.split();
         if line.ends_with(b"\r") {
             line.truncate(line.len() - 1);
         }
@@ -168,6 +143,17 @@ impl LineDecoder {
         })
     }
 
+    /// Lets go of a line that has grown past the bound, and says so once.
+    fn bound(&mut self) -> Option<Line> {
+        if self.held.len() <= self.limit {
+            return None;
+        }
+        self.skipping = true;
+        self.at_start = false;
+        let line = std::mem::take(&mut self.held);
+        Some(self.too_long(&line))
+    }
+
     fn too_long(&self, line: &[u8]) -> Line {
         let start = &line[..line.len().min(START_SHOWN)];
         Line::TooLong {
@@ -178,8 +164,11 @@ impl LineDecoder {
 
     /// Appends, growing by doubling but never past the bound and one piece.
     fn hold(&mut self, piece: &[u8]) {
+        if self.skipping {
+            return;
+        }
         let needed = self.held.len() + piece.len();
-        if needed > self.held.capacity() {
+        if needed > self.held.capacity() && !self.reclaim(piece.len()) {
             let grown = (needed * 2)
                 .min(self.limit.saturating_add(PIECE))
                 .max(needed)
@@ -187,13 +176,21 @@ impl LineDecoder {
             let mut larger = BytesMut::with_capacity(grown);
             larger.extend_from_slice(&self.held);
             self.held = larger;
+            self.allocated = grown;
         }
         self.held.extend_from_slice(piece);
+    }
+
+    /// Makes room in the memory of lines that are gone: it is still warm. What a long line needed is let go instead.
+    fn reclaim(&mut self, needed: usize) -> bool {
+        self.allocated <= KEPT && self.held.try_reclaim(needed)
     }
 }
 
 /// How much input is taken at once.
 const PIECE: usize = 64 << 10;
+/// How much memory is used again for the next lines.
+const KEPT: usize = 1 << 20;
 /// How much of a line that is too long is shown.
 const START_SHOWN: usize = 200;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

@@ -47,8 +47,10 @@ impl Body for ControlRequest {
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match &*key {
-                "request_id" => take(&mut request_id, "request_id", &mut extra, reader)?,
-                "request" => take(&mut request, "request", &mut extra, reader)?,
+                "request_id" => {
+                    take::<Option<_>>(&mut request_id, "request_id", &mut extra, reader)?
+                }
+                "request" => take::<Request>(&mut request, "request", &mut extra, reader)?,
                 "message" if reader.peek() == b'{' => {
                     let wrapped =
                         Self::read_body(reader, tags).map_err(|error| error.within("message"))?;
@@ -60,7 +62,7 @@ impl Body for ControlRequest {
         }
         match (request, inner) {
             (Some(request), _) => Ok(Self {
-                request_id: request_id.flatten(),
+                request_id,
                 request,
                 wrapped: false,
                 extra,
@@ -254,7 +256,7 @@ impl Body for ControlResponse {
         }
         let mut reply =
             reply.ok_or_else(|| DecodeError::shape("missing field `response`", object))?;
-        match (&mut reply, outer_id.flatten()) {
+        match (&mut reply, outer_id) {
             (Reply::Flat { request_id, .. }, Some(id)) => *request_id = Some(id),
             (_, Some(id)) => {
                 let mut writer = Writer::new(Spelling::AsRead);

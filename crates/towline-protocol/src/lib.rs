@@ -49,7 +49,7 @@ pub use control::{
 pub use frame::{AgentFrame, Frame, HostFrame};
 pub use hook::*;
 pub use ids::*;
-pub use json::{DecodeError, Json, Number, Text};
+pub use json::{DecodeError, Json, Leaf, Leaves, Number, Text};
 pub use message::*;
 pub use peek::{Peek, peek};
 pub use permission::*;
