@@ -74,7 +74,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The next key of the object, its colon read; nothing behind the last one.
-    #[inline]
     pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>> {
         if self.next_member(b'}')? {
             if self.peek() != b'"' {
@@ -92,28 +91,35 @@ impl<'a> Reader<'a> {
 
     /// The next key of the object, where `keys` are those that are likely, in their usual order. A key that stands
     /// where it is expected costs one comparison instead of a scan and a search.
-    #[inline]
+    ///
+    /// Always inlined: the caller then matches on what is found without it going through memory.
+    #[inline(always)]
     pub(crate) fn next_key_in(&mut self, keys: &[Likely], order: &mut usize) -> Result<Key<'a>> {
         let next = self.bytes().get(self.at).copied().unwrap_or(0);
         if next == b'}' {
             self.close();
             return Ok(Key::End);
         }
-        let start = if self.fresh { self.at } else { self.at + 1 };
-        let is_member = self.fresh || next == b',';
-        if is_member && let Some(window) = Window::at(self.bytes(), start) {
-            let mut index = *order;
-            while index < keys.len() && index < *order + LOOK_AHEAD {
-                if keys[index].begins(&window) {
-                    self.at = start + keys[index].text.len();
-                    self.fresh = false;
-                    *order = index + 1;
-                    return Ok(Key::Expected(index));
-                }
-                index += 1;
+        if self.fresh || next == b',' {
+            let start = self.at + usize::from(!self.fresh);
+            if let Some(index) = self.likely_key(keys, *order, start) {
+                self.at = start + keys[index].text.len();
+                self.fresh = false;
+                *order = index + 1;
+                return Ok(Key::Expected(index));
             }
         }
         Ok(self.next_key()?.map_or(Key::End, Key::Other))
+    }
+
+    /// Which of the next few keys stands at `start`.
+    #[inline(always)]
+    fn likely_key(&self, keys: &[Likely], order: usize, start: usize) -> Option<usize> {
+        let window = Window::at(self.bytes(), start)?;
+        let mut ahead = keys.iter().skip(order).take(LOOK_AHEAD);
+        ahead
+            .position(|key| key.begins(&window))
+            .map(|skipped| order + skipped)
     }
 
     #[inline]
