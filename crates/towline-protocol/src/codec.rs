@@ -126,7 +126,7 @@ impl LineDecoder {
         if std::mem::take(&mut self.at_start) && line.starts_with(BYTE_ORDER_MARK) {
             drop(line.split_to(BYTE_ORDER_MARK.len()));
         }
-        if line.trim_ascii().is_empty() {
+        if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
         if line.len() > self.limit {
@@ -164,7 +164,7 @@ impl LineDecoder {
 
     /// Appends, growing by doubling but never past the bound and one piece.
     fn hold(&mut self, piece: &[u8]) {
-        if self.skipping {
+        if self.skipping || piece.is_empty() {
             return;
         }
         let needed = self.held.len() + piece.len();

@@ -435,8 +435,9 @@ impl<'a> Reader<'a> {
     /// are overwritten, is cheaper than a copy of just the right length.
     fn unescape(&mut self, start: usize, mut at: usize) -> Result<String> {
         let bytes = self.bytes();
-        let mut out = bytes[start..at].to_vec();
-        let mut length = out.len();
+        let mut length = at - start;
+        let mut out = Vec::with_capacity(length * 2 + 64);
+        out.extend_from_slice(&bytes[start..at]);
         out.resize(length * 2 + 64, 0);
         loop {
             let block = block_at(bytes, at);

@@ -99,30 +99,34 @@ pub(crate) fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
 /// Looks at 64 bytes at once, with a bit for each, and takes no branch for a string or an escape: there are too many
 /// of them, and none comes where the processor expects it.
 fn container_end(bytes: &[u8], mut at: usize) -> Option<usize> {
-    let mut depth = 0;
+    let mut depth = 0usize;
     let mut in_string = 0;
     let mut escapes_next = 0;
-    while at < bytes.len() {
-        let marks = Marks::at(bytes, at);
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let marks = match rest.first_chunk() {
+            Some(whole) => Marks::of(whole),
+            None => {
+                let mut filled = [0; 64];
+                filled[..rest.len()].copy_from_slice(rest);
+                Marks::of(&filled)
+            }
+        };
         let quotes = marks.quotes & !escaped(marks.backslashes, &mut escapes_next);
         let strings = running_parity(quotes) ^ in_string;
         in_string = if strings >> 63 == 1 { u64::MAX } else { 0 };
-        let opens = marks.opens & !strings;
-        let mut closes = marks.closes & !strings;
-        if closes.count_ones() >= depth {
-            // It may end here.
-            let mut closed = 0;
-            while closes != 0 {
-                let close = closes.trailing_zeros();
-                let opened = (opens & ((1 << close) - 1)).count_ones();
-                closed += 1;
-                if depth + opened == closed {
-                    return Some(at + close as usize + 1);
+        let mut brackets = (marks.opens | marks.closes) & !strings;
+        while brackets != 0 {
+            let place = brackets.trailing_zeros();
+            if marks.opens >> place & 1 == 1 {
+                depth += 1;
+            } else {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + place as usize + 1);
                 }
-                closes &= closes - 1;
             }
+            brackets &= brackets - 1;
         }
-        depth = depth + opens.count_ones() - (marks.closes & !strings).count_ones();
         at += 64;
     }
     None
@@ -167,11 +171,11 @@ struct Marks {
 
 impl Marks {
     #[inline]
-    fn at(bytes: &[u8], at: usize) -> Self {
+    fn of(bytes: &[u8; 64]) -> Self {
         let mut marks = Self::default();
-        for index in 0..64 / block::SIZE {
-            let [quotes, backslashes, opens, closes] =
-                block::marks(&block_at(bytes, at + index * block::SIZE)).map(u64::from);
+        let (blocks, _) = bytes.as_chunks();
+        for (index, block) in blocks.iter().enumerate() {
+            let [quotes, backslashes, opens, closes] = block::marks(block).map(u64::from);
             let shift = index * block::SIZE;
             marks.quotes |= quotes << shift;
             marks.backslashes |= backslashes << shift;
