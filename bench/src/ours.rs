@@ -4,13 +4,12 @@
 use std::cell::RefCell;
 
 use towline_protocol::{
-    Assistant, Block, Content, Delta, Frame, Json, Line, LineDecoder, ModelMessage, Nullable,
+    Assistant, Block, Content, Delta, Frame, Json, Leaf, Line, LineDecoder, ModelMessage, Nullable,
     Reply, Request, StreamEvent, System, ToAgent, ToHost, Usage, User, Wire,
 };
 
 use crate::decoder::{Decoder, Outcome, Recoded, Role};
 use crate::items::Sink;
-use crate::tree;
 
 pub struct Towline;
 
@@ -189,10 +188,16 @@ fn read_block(block: &Block, sink: &mut impl Sink) {
     }
 }
 
-/// Inputs stay raw in the message; reading one means parsing it.
+/// Inputs stay raw in the message; reading one means walking over it.
 fn read_leaves(input: &Json, sink: &mut impl Sink) {
-    if let Ok(value) = input.parse::<serde_json::Value>() {
-        tree::read_leaves(&value, sink);
+    for leaf in input.leaves() {
+        match leaf {
+            Leaf::Key(key) => sink.key(&key),
+            Leaf::Text(text) => sink.leaf_text(&text),
+            Leaf::Number(number) => sink.leaf_number(number.as_f64()),
+            Leaf::Bool(boolean) => sink.leaf_bool(boolean),
+            Leaf::Null => {}
+        }
     }
 }
 

@@ -47,9 +47,10 @@ pub enum Line {
 /// ```
 #[derive(Debug)]
 pub struct LineDecoder {
+    /// The line so far.
     held: BytesMut,
-    /// How much of `held` is known to have no line end.
-    searched: usize,
+    /// The size of the memory that `held` is a part of.
+    allocated: usize,
     limit: usize,
     /// In the middle of a line that was too long.
     skipping: bool,
@@ -71,7 +72,7 @@ impl LineDecoder {
     pub fn with_limit(limit: usize) -> Self {
         Self {
             held: BytesMut::new(),
-            searched: 0,
+            allocated: 0,
             limit,
             skipping: false,
             at_start: true,
@@ -80,23 +81,30 @@ impl LineDecoder {
 
     /// Takes from `input` until a line is complete. Nothing once the input is used up; then call again with more.
     pub fn next_line(&mut self, input: &mut &[u8]) -> Option<Line> {
-        loop {
-            if let Some(line) = self.take_line() {
-                return Some(line);
+        while !input.is_empty() {
+            let piece = &input[..input.len().min(PIECE)];
+            let line = match memchr::memchr(b'\n', piece) {
+                Some(end) => {
+                    *input = &input[end + 1..];
+                    self.hold(&piece[..end]);
+                    self.take_line()
+                }
+                None => {
+                    *input = &input[piece.len()..];
+                    self.hold(piece);
+                    self.bound()
+                }
+            };
+            if line.is_some() {
+                return line;
             }
-            if input.is_empty() {
-                return None;
-            }
-            let (piece, rest) = input.split_at(input.len().min(PIECE));
-            *input = rest;
-            self.hold(piece);
         }
+        None
     }
 
     /// The last line, if the input ended without a line end. The decoder can be used again for another stream.
     pub fn finish(&mut self) -> Option<Line> {
-        let last = self.held.split();
-        let line = if self.skipping { None } else { self.line(last) };
+        let line = self.take_line();
         *self = Self::with_limit(self.limit);
         line
     }
@@ -106,50 +114,20 @@ impl LineDecoder {
         self.held.capacity()
     }
 
+    /// What is held, as a line; nothing if it is blank or the end of one that was too long.
     fn take_line(&mut self) -> Option<Line> {
-        loop {
-            let unsearched = &self.held[self.searched..];
-            let Some(found) = memchr::memchr(b'\n', unsearched) else {
-                self.searched = self.held.len();
-                return self.bound();
-            };
-            let line = self.held.split_to(self.searched + found + 1);
-            self.searched = 0;
-            if std::mem::take(&mut self.skipping) {
-                continue;
-            }
-            if let Some(line) = self.line(line) {
-                return Some(line);
-            }
-        }
-    }
-
-    /// Lets go of a line that has grown past the bound, and says so once.
-    fn bound(&mut self) -> Option<Line> {
-        if self.skipping {
-            self.held.clear();
-            self.searched = 0;
+        if std::mem::take(&mut self.skipping) {
             return None;
         }
-        if self.content(&self.held).len() <= self.limit {
-            return None;
+        let mut content = self.held.split().freeze();
+        if self.content(&content).len() < content.len() {
+            content = content.slice_ref(self.content(&content));
         }
-        self.skipping = true;
-        self.searched = 0;
-        let line = std::mem::take(&mut self.held);
-        let line = self.too_long(self.content(&line));
-        self.at_start = false;
-        Some(line)
-    }
-
-    fn line(&mut self, line: BytesMut) -> Option<Line> {
-        let line = line.freeze();
-        let content = line.slice_ref(self.content(&line));
         self.at_start = false;
         if content.len() > self.limit {
             return Some(self.too_long(&content));
         }
-        if content.trim_ascii().is_empty() {
+        if content.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
         Some(match Text::from_utf8(content.clone()) {
@@ -162,9 +140,20 @@ impl LineDecoder {
         })
     }
 
-    /// A line, or what there is of one, without its line end and without a byte order mark at the start.
+    /// Lets go of a line that has grown past the bound, and says so once.
+    fn bound(&mut self) -> Option<Line> {
+        if self.content(&self.held).len() <= self.limit {
+            return None;
+        }
+        self.skipping = true;
+        let line = std::mem::take(&mut self.held);
+        let line = self.too_long(self.content(&line));
+        self.at_start = false;
+        Some(line)
+    }
+
+    /// A line, or what there is of one, without the rest of its line end and without a byte order mark at the start.
     fn content<'l>(&self, line: &'l [u8]) -> &'l [u8] {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match line.strip_prefix(BYTE_ORDER_MARK) {
             Some(marked) if self.at_start => marked,
@@ -182,8 +171,11 @@ impl LineDecoder {
 
     /// Appends, growing by doubling but never past the bound and one piece.
     fn hold(&mut self, piece: &[u8]) {
+        if self.skipping || piece.is_empty() {
+            return;
+        }
         let needed = self.held.len() + piece.len();
-        if needed > self.held.capacity() {
+        if needed > self.held.capacity() && !self.reclaim(piece.len()) {
             let grown = (needed * 2)
                 .min(self.limit.saturating_add(PIECE))
                 .max(needed)
@@ -191,13 +183,21 @@ impl LineDecoder {
             let mut larger = BytesMut::with_capacity(grown);
             larger.extend_from_slice(&self.held);
             self.held = larger;
+            self.allocated = grown;
         }
         self.held.extend_from_slice(piece);
+    }
+
+    /// Makes room in the memory of lines that are gone: it is still warm. What a long line needed is let go instead.
+    fn reclaim(&mut self, needed: usize) -> bool {
+        self.allocated <= KEPT && self.held.try_reclaim(needed)
     }
 }
 
 /// How much input is taken at once.
 const PIECE: usize = 64 << 10;
+/// How much memory is used again for the next lines.
+const KEPT: usize = 1 << 20;
 /// How much of a line that is too long is shown.
 const START_SHOWN: usize = 200;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

@@ -50,8 +50,10 @@ impl Body for ControlRequest {
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match &*key {
-                "request_id" => take(&mut request_id, "request_id", &mut extra, reader)?,
-                "request" => take(&mut request, "request", &mut extra, reader)?,
+                "request_id" => {
+                    take::<Option<RequestId>>(&mut request_id, "request_id", &mut extra, reader)?;
+                }
+                "request" => take::<Request>(&mut request, "request", &mut extra, reader)?,
                 "message" => {
                     message_at = reader.offset();
                     take::<Json>(&mut message, "message", &mut extra, reader)?;
@@ -60,7 +62,6 @@ impl Body for ControlRequest {
                 unknown => extra.keep(unknown, reader)?,
             }
         }
-        let request_id: Option<RequestId> = request_id.flatten();
         match (request, message) {
             (Some(request), message) => {
                 if let Some(message) = message {
@@ -281,7 +282,7 @@ impl Body for ControlResponse {
         }
         let mut reply =
             reply.ok_or_else(|| DecodeError::shape("missing field `response`", object))?;
-        match (&mut reply, outer_id.flatten()) {
+        match (&mut reply, outer_id) {
             (Reply::Flat { request_id, .. }, Some(id)) => *request_id = Some(id),
             (_, Some(id)) => extra.insert("request_id", id.to_json()),
             (_, None) => {}

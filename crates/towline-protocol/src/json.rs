@@ -7,6 +7,7 @@
 //! [`Json::parse`] into a caller's type, numbers, and values made from a caller's type.
 
 mod error;
+mod leaves;
 mod raw;
 mod reader;
 mod scan;
@@ -14,6 +15,7 @@ mod text;
 mod writer;
 
 pub use error::DecodeError;
+pub use leaves::{Leaf, Leaves};
 pub use raw::{Json, Number};
 pub use text::Text;
 

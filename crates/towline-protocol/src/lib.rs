@@ -54,7 +54,7 @@ pub use control::{
 pub use frame::{AgentFrame, Frame, HostFrame};
 pub use hook::*;
 pub use ids::*;
-pub use json::{DecodeError, Json, Number, Text};
+pub use json::{DecodeError, Json, Leaf, Leaves, Number, Text};
 pub use message::*;
 pub use peek::{Peek, peek};
 pub use peer::{Answer, ControlLine, Event, Outcome, Output, Peer, Stray, Ticket, Withdrawal};

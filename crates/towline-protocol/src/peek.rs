@@ -81,7 +81,7 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 /// The string that is the value from `start` to `end`; nothing for another kind of value.
 fn string(line: &str, start: usize, end: usize) -> Option<Cow<'_, str>> {
     let inside = line[start..end].strip_prefix('"')?.strip_suffix('"')?;
-    if inside.contains('\\') {
+    if memchr::memchr(b'\\', inside.as_bytes()).is_some() {
         return serde_json::from_str(&line[start..end]).ok().map(Cow::Owned);
     }
     Some(Cow::Borrowed(inside))

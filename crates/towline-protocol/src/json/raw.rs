@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::{DecodeError, Reader, Text};
+use super::{DecodeError, Leaves, Reader, Text};
 
 /// A valid JSON value kept as its text: tool inputs, tool results, configurations.
 ///
@@ -66,6 +66,20 @@ impl Json {
     /// When the value does not have the shape of `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
+    }
+
+    /// Walks over all that is in the value, without making a tree of it.
+    ///
+    /// ```
+    /// use towline_protocol::{Json, Leaf};
+    ///
+    /// let input = Json::new(r#"{"command":"ls","timeout":[5]}"#)?;
+    /// let texts = input.leaves().filter(|leaf| matches!(leaf, Leaf::Text(_)));
+    /// assert_eq!(texts.collect::<Vec<_>>(), [Leaf::Text("ls".into())]);
+    /// # Ok::<(), towline_protocol::DecodeError>(())
+    /// ```
+    pub fn leaves(&self) -> Leaves<'_> {
+        Leaves::new(self)
     }
 
     /// Whether the value is an object.

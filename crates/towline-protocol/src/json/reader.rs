@@ -5,7 +5,10 @@
 
 use std::borrow::Cow;
 
-use super::{DecodeError, Json, Number, Text, scan::plain_end};
+use super::{
+    DecodeError, Json, Number, Text,
+    scan::{block, block_at, plain_end, specials_at},
+};
 
 type Result<T> = std::result::Result<T, DecodeError>;
 
@@ -71,7 +74,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The next key of the object, its colon read; nothing behind the last one.
-    #[inline]
     pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>> {
         if self.next_member(b'}')? {
             if self.peek() != b'"' {
@@ -89,23 +91,35 @@ impl<'a> Reader<'a> {
 
     /// The next key of the object, where `keys` are those that are likely, in their usual order. A key that stands
     /// where it is expected costs one comparison instead of a scan and a search.
-    #[inline]
+    ///
+    /// Always inlined: the caller then matches on what is found without it going through memory.
+    #[inline(always)]
     pub(crate) fn next_key_in(&mut self, keys: &[Likely], order: &mut usize) -> Result<Key<'a>> {
-        let start = if self.fresh { self.at } else { self.at + 1 };
-        let is_member = self.fresh || self.bytes().get(self.at) == Some(&b',');
-        if is_member && let Some(window) = Window::at(self.bytes(), start) {
-            let mut index = *order;
-            while index < keys.len() && index < *order + LOOK_AHEAD {
-                if keys[index].begins(&window) {
-                    self.at = start + keys[index].text.len();
-                    self.fresh = false;
-                    *order = index + 1;
-                    return Ok(Key::Expected(index));
-                }
-                index += 1;
+        let next = self.bytes().get(self.at).copied().unwrap_or(0);
+        if next == b'}' {
+            self.close();
+            return Ok(Key::End);
+        }
+        if self.fresh || next == b',' {
+            let start = self.at + usize::from(!self.fresh);
+            if let Some(index) = self.likely_key(keys, *order, start) {
+                self.at = start + keys[index].text.len();
+                self.fresh = false;
+                *order = index + 1;
+                return Ok(Key::Expected(index));
             }
         }
         Ok(self.next_key()?.map_or(Key::End, Key::Other))
+    }
+
+    /// Which of the next few keys stands at `start`.
+    #[inline(always)]
+    fn likely_key(&self, keys: &[Likely], order: usize, start: usize) -> Option<usize> {
+        let window = Window::at(self.bytes(), start)?;
+        let mut ahead = keys.iter().skip(order).take(LOOK_AHEAD);
+        ahead
+            .position(|key| key.begins(&window))
+            .map(|skipped| order + skipped)
     }
 
     #[inline]
@@ -124,13 +138,19 @@ impl<'a> Reader<'a> {
 
     #[inline]
     pub(crate) fn text(&mut self) -> Result<Text> {
-        if self.peek() != b'"' {
-            return Err(self.expected("a string"));
-        }
-        Ok(match self.str_token()? {
+        Ok(match self.str()? {
             Cow::Borrowed(plain) => self.whole.share(plain),
             Cow::Owned(unescaped) => unescaped.into(),
         })
+    }
+
+    /// A string that is not kept.
+    #[inline]
+    pub(crate) fn str(&mut self) -> Result<Cow<'a, str>> {
+        if self.peek() != b'"' {
+            return Err(self.expected("a string"));
+        }
+        self.str_token()
     }
 
     pub(crate) fn bool(&mut self) -> Result<bool> {
@@ -190,17 +210,15 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn number(&mut self) -> Result<Number> {
         let start = self.offset();
+        if let Some(small) = self.small_number() {
+            return Ok(Number(small.into()));
+        }
         let token = self.number_token("a number")?;
-        let number = match (token.parse::<u64>(), token.parse::<i64>()) {
-            (Ok(whole), _) => Some(whole.into()),
-            (_, Ok(negative)) => Some(negative.into()),
+        let whole = token.parse::<u64>().map(Into::into);
+        let number = match whole.or_else(|_| token.parse::<i64>().map(Into::into)) {
             // `-0` is a float, as serde_json has it.
+            Ok(number) if token != "-0" => Some(number),
             _ => token.parse().ok().and_then(serde_json::Number::from_f64),
-        };
-        let number = if token == "-0" {
-            serde_json::Number::from_f64(-0.0)
-        } else {
-            number
         };
         number
             .map(Number)
@@ -330,14 +348,19 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    #[inline]
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.at += 1;
+        self.fresh = false;
+    }
+
     /// Goes over the comma before the next member, or over the closing bracket.
     #[inline]
     fn next_member(&mut self, close: u8) -> Result<bool> {
         let next = self.peek();
         if next == close {
-            self.at += 1;
-            self.depth -= 1;
-            self.fresh = false;
+            self.close();
             return Ok(false);
         }
         if self.fresh {
@@ -373,61 +396,94 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn skip_string(&mut self) -> Result<()> {
+        let bytes = self.bytes();
         let mut at = self.at + 1;
         loop {
-            at = plain_end(self.bytes(), at);
-            match self.bytes().get(at) {
-                Some(b'"') => {
-                    self.at = at + 1;
-                    return Ok(());
+            let end = at + block::SIZE;
+            let mut hits = specials_at(bytes, at);
+            // Where one escape is the next is not far: one look at a block finds them all.
+            while hits != 0 {
+                let ahead = block::first(hits);
+                at += ahead;
+                match bytes.get(at) {
+                    Some(b'"') => {
+                        self.at = at + 1;
+                        return Ok(());
+                    }
+                    Some(b'\\') => {}
+                    _ => return Err(self.bad_string(at)),
                 }
-                Some(b'\\') => {
+                let escape = bytes.get(at + 1).copied().unwrap_or(0);
+                if ESCAPES[usize::from(escape)] == 0 {
                     self.at = at;
-                    at = match self.bytes().get(at + 1) {
-                        Some(b'u') => self.hex4(at + 2).map(|_| at + 6)?,
-                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at + 2,
-                        _ => return Err(self.bad_escape()),
-                    };
+                    if escape != b'u' {
+                        return Err(self.bad_escape());
+                    }
+                    self.hex4(at + 2)?;
                 }
-                _ => return Err(self.bad_string(at)),
+                // The digits of `\u` are plain text.
+                at += 2;
+                hits >>= ahead + 2;
             }
+            at = at.max(end);
         }
     }
 
     /// The string from `start`, whose first escape stands at `at`.
+    ///
+    /// It is put together as bytes, a block at a time: one copy of sixteen bytes, of which those behind the next escape
+    /// are overwritten, is cheaper than a copy of just the right length.
     fn unescape(&mut self, start: usize, mut at: usize) -> Result<String> {
-        let mut out = String::with_capacity((at - start) * 2 + 32);
-        let mut run = start;
+        let bytes = self.bytes();
+        let mut length = at - start;
+        let mut out = Vec::with_capacity(length * 2 + 64);
+        out.extend_from_slice(&bytes[start..at]);
+        out.resize(length * 2 + 64, 0);
         loop {
-            out.push_str(&self.text[run..at]);
-            match self.bytes().get(at) {
-                Some(b'"') => {
-                    self.at = at + 1;
-                    return Ok(out);
+            let block = block_at(bytes, at);
+            match out[length..].first_chunk_mut() {
+                Some(room) => *room = block,
+                None => {
+                    out.resize(out.len() * 2, 0);
+                    continue;
                 }
+            }
+            let hits = block::specials(&block);
+            if hits == 0 {
+                at += block::SIZE;
+                length += block::SIZE;
+                continue;
+            }
+            at += block::first(hits);
+            length += block::first(hits);
+            match bytes.get(at) {
+                Some(b'"') => break,
                 Some(b'\\') => {}
                 _ => return Err(self.bad_string(at)),
             }
-            self.at = at;
-            run = at + 2;
-            match self.bytes().get(at + 1) {
-                Some(b'n') => out.push('\n'),
-                Some(b'"') => out.push('"'),
-                Some(b'\\') => out.push('\\'),
-                Some(b't') => out.push('\t'),
-                Some(b'u') => {
-                    let (character, next) = self.unicode(at)?;
-                    out.push(character);
-                    run = next;
-                }
-                Some(b'r') => out.push('\r'),
-                Some(b'/') => out.push('/'),
-                Some(b'b') => out.push('\u{8}'),
-                Some(b'f') => out.push('\u{c}'),
-                _ => return Err(self.bad_escape()),
+            let escape = bytes.get(at + 1).copied().unwrap_or(0);
+            let character = ESCAPES[usize::from(escape)];
+            if character != 0 {
+                out[length] = character;
+                length += 1;
+                at += 2;
+                continue;
             }
-            at = plain_end(self.bytes(), run);
+            self.at = at;
+            if escape != b'u' {
+                return Err(self.bad_escape());
+            }
+            let (character, next) = self.unicode(at)?;
+            // Never longer than the escape, but it may stand at the end of the room.
+            let room = out.len().max(length + 4);
+            out.resize(room, 0);
+            length += character.encode_utf8(&mut out[length..]).len();
+            at = next;
         }
+        self.at = at + 1;
+        out.truncate(length);
+        // Cannot fail: it is made of whole characters.
+        String::from_utf8(out).map_err(|_| self.bad_string(at))
     }
 
     /// The character of the `\u` escape at `at`, and the index behind it. Half of a surrogate pair is legal in what
@@ -514,6 +570,20 @@ impl<'a> Reader<'a> {
         Ok(&self.text[start..at])
     }
 }
+
+/// What an escape stands for, by the byte behind its backslash; 0 if there is no such escape, and for `\u`.
+const ESCAPES: [u8; 256] = {
+    let mut table = [0; 256];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[b'/' as usize] = b'/';
+    table[b'b' as usize] = 0x8;
+    table[b'f' as usize] = 0xc;
+    table[b'n' as usize] = b'\n';
+    table[b'r' as usize] = b'\r';
+    table[b't' as usize] = b'\t';
+    table
+};
 
 /// What comes next in an object.
 pub(crate) enum Key<'a> {

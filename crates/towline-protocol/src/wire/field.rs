@@ -44,30 +44,45 @@ impl<T> From<Option<T>> for Nullable<T> {
 
 /// One field of an object.
 pub(crate) trait Field: Sized {
-    /// The value of a field that is not there; nothing if it must be.
-    fn absent() -> Option<Self>;
-    fn read_field(name: &'static str, extra: &mut Extra, reader: &mut Reader<'_>) -> Result<Self>;
+    /// The field while its object is still being read. Not simply an `Option` of it: what may be absent has a value for
+    /// that already, and then needs no second one, which would cost space and moves.
+    type Slot: Default;
+
+    /// Whether the field has been read.
+    fn is_taken(slot: &Self::Slot, name: &str, extra: &Extra) -> bool;
+    fn read_field(
+        slot: &mut Self::Slot,
+        name: &'static str,
+        extra: &mut Extra,
+        reader: &mut Reader<'_>,
+    ) -> Result<()>;
+    /// The field of an object that has been read to its end; an error if it must be there and is not.
+    fn finish(slot: Self::Slot, name: &str, object: usize) -> Result<Self>;
     fn write_field(&self, name: &'static str, extra: &Extra, writer: &mut Writer);
     fn unnamed_field(&self, name: &str, found: &mut Unnamed);
-
-    fn or_absent(slot: Option<Self>, name: &str, object: usize) -> Result<Self> {
-        slot.or_else(Self::absent)
-            .ok_or_else(|| DecodeError::shape(format!("missing field `{name}`"), object))
-    }
 }
 
 impl<T: Parts> Field for T {
-    fn absent() -> Option<Self> {
-        None
+    type Slot = Option<T>;
+
+    fn is_taken(slot: &Self::Slot, _name: &str, _extra: &Extra) -> bool {
+        slot.is_some()
     }
 
     #[inline]
     fn read_field(
+        slot: &mut Self::Slot,
         _name: &'static str,
         _extra: &mut Extra,
         reader: &mut Reader<'_>,
-    ) -> Result<Self> {
-        T::read(reader)
+    ) -> Result<()> {
+        *slot = Some(T::read(reader)?);
+        Ok(())
+    }
+
+    #[inline]
+    fn finish(slot: Self::Slot, name: &str, object: usize) -> Result<Self> {
+        slot.ok_or_else(|| DecodeError::shape(format!("missing field `{name}`"), object))
     }
 
     fn write_field(&self, name: &'static str, extra: &Extra, writer: &mut Writer) {
@@ -81,17 +96,31 @@ impl<T: Parts> Field for T {
 }
 
 impl<T: Parts> Field for Option<T> {
-    fn absent() -> Option<Self> {
-        Some(None)
+    type Slot = Self;
+
+    fn is_taken(slot: &Self::Slot, name: &str, extra: &Extra) -> bool {
+        slot.is_some() || extra.was_null(name)
     }
 
     #[inline]
-    fn read_field(name: &'static str, extra: &mut Extra, reader: &mut Reader<'_>) -> Result<Self> {
+    fn read_field(
+        slot: &mut Self::Slot,
+        name: &'static str,
+        extra: &mut Extra,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
         if reader.null()? {
             extra.keep_null(name);
-            return Ok(None);
+            *slot = None;
+        } else {
+            *slot = Some(T::read(reader)?);
         }
-        T::read(reader).map(Some)
+        Ok(())
+    }
+
+    #[inline]
+    fn finish(slot: Self::Slot, _name: &str, _object: usize) -> Result<Self> {
+        Ok(slot)
     }
 
     fn write_field(&self, name: &'static str, extra: &Extra, writer: &mut Writer) {
@@ -113,20 +142,30 @@ impl<T: Parts> Field for Option<T> {
 }
 
 impl<T: Parts> Field for Nullable<T> {
-    fn absent() -> Option<Self> {
-        Some(Self::Absent)
+    type Slot = Self;
+
+    fn is_taken(slot: &Self::Slot, _name: &str, _extra: &Extra) -> bool {
+        !matches!(slot, Self::Absent)
     }
 
     #[inline]
     fn read_field(
+        slot: &mut Self::Slot,
         _name: &'static str,
         _extra: &mut Extra,
         reader: &mut Reader<'_>,
-    ) -> Result<Self> {
-        if reader.null()? {
-            return Ok(Self::Null);
-        }
-        T::read(reader).map(Self::Value)
+    ) -> Result<()> {
+        *slot = if reader.null()? {
+            Self::Null
+        } else {
+            Self::Value(T::read(reader)?)
+        };
+        Ok(())
+    }
+
+    #[inline]
+    fn finish(slot: Self::Slot, _name: &str, _object: usize) -> Result<Self> {
+        Ok(slot)
     }
 
     fn write_field(&self, name: &'static str, extra: &Extra, writer: &mut Writer) {
@@ -150,31 +189,30 @@ impl<T: Parts> Field for Nullable<T> {
 /// Reads a field under its standard name.
 #[inline]
 pub(crate) fn take<F: Field>(
-    slot: &mut Option<F>,
+    slot: &mut F::Slot,
     name: &'static str,
     extra: &mut Extra,
     reader: &mut Reader<'_>,
 ) -> Result<()> {
-    if slot.is_some() && extra.spelling(name).is_some() {
+    if extra.spelling(name).is_some() {
         // It came under another spelling already: the first one counts, the second is kept as it is.
         return extra.keep(name, reader);
     }
-    *slot = Some(F::read_field(name, extra, reader).map_err(|error| error.within(name))?);
-    Ok(())
+    F::read_field(slot, name, extra, reader).map_err(|error| error.within(name))
 }
 
 /// Reads a field under one of its other spellings.
 #[cold]
 pub(crate) fn take_alias<F: Field>(
-    slot: &mut Option<F>,
+    slot: &mut F::Slot,
     (name, spelled): (&'static str, &'static str),
     extra: &mut Extra,
     reader: &mut Reader<'_>,
 ) -> Result<()> {
-    if slot.is_some() {
+    if F::is_taken(slot, name, extra) {
         return extra.keep(spelled, reader);
     }
-    *slot = Some(F::read_field(name, extra, reader).map_err(|error| error.within(spelled))?);
+    F::read_field(slot, name, extra, reader).map_err(|error| error.within(spelled))?;
     extra.respell(name, spelled);
     Ok(())
 }

@@ -27,7 +27,7 @@ macro_rules! wire_structs {
                 // Unused by the structs that have no fields.
                 let _object = reader.offset();
                 let mut extra = $crate::wire::Extra::default();
-                $( let mut $field: Option<$Type> = None; )*
+                $( let mut $field = <$Type as $crate::wire::Field>::Slot::default(); )*
 
                 #[allow(non_camel_case_types, clippy::allow_attributes, reason = "named after the fields")]
                 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ macro_rules! wire_structs {
                             $( $crate::wire::wire_name!($field $(, $wire)?) => Slot::$field, )*
                             $($($(
                                 $alias => {
-                                    $crate::wire::take_alias(
+                                    $crate::wire::take_alias::<$Type>(
                                         &mut $field,
                                         ($crate::wire::wire_name!($field, $wire), $alias),
                                         &mut extra,
@@ -67,7 +67,7 @@ macro_rules! wire_structs {
                         },
                     };
                     match slot {
-                        $( Slot::$field => $crate::wire::take(
+                        $( Slot::$field => $crate::wire::take::<$Type>(
                             &mut $field,
                             $crate::wire::wire_name!($field $(, $wire)?),
                             &mut extra,
@@ -76,7 +76,7 @@ macro_rules! wire_structs {
                     }
                 }
                 Ok(Self {
-                    $( $field: $crate::wire::Field::or_absent(
+                    $( $field: <$Type as $crate::wire::Field>::finish(
                         $field,
                         $crate::wire::wire_name!($field $(, $wire)?),
                         _object,
