@@ -47,7 +47,7 @@ impl Body for ControlRequest {
         let mut extra = Extra::default();
         let (mut request_id, mut request, mut message) = (None, None, None);
         let mut message_at = 0;
-        reader.begin_object()?;
+        let mut tags_met = reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match &*key {
                 "request_id" => {
@@ -58,7 +58,7 @@ impl Body for ControlRequest {
                     message_at = reader.offset();
                     take::<Json>(&mut message, "message", &mut extra, reader)?;
                 }
-                tag if tags.contains(&tag) => reader.skip_value()?,
+                tag if tags.contains(&tag) => reader.skip_tag(tag, &mut tags_met, tags)?,
                 unknown => extra.keep(unknown, reader)?,
             }
         }
@@ -267,7 +267,7 @@ impl Body for ControlResponse {
         let object = reader.offset();
         let mut extra = Extra::default();
         let (mut outer_id, mut reply) = (None, None);
-        reader.begin_object()?;
+        let mut tags_met = reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match &*key {
                 "request_id" => {
@@ -276,7 +276,7 @@ impl Body for ControlResponse {
                 "response" => {
                     reply = Some(Reply::read(reader).map_err(|error| error.within("response"))?);
                 }
-                tag if tags.contains(&tag) => reader.skip_value()?,
+                tag if tags.contains(&tag) => reader.skip_tag(tag, &mut tags_met, tags)?,
                 unknown => extra.keep(unknown, reader)?,
             }
         }

@@ -20,9 +20,16 @@ pub(crate) struct Reader<'a> {
     depth: usize,
     /// Just behind an opening bracket, where no comma may stand.
     fresh: bool,
-    /// An object whose first member was the tag looked up last, and where its second one starts: whoever reads the
-    /// object next need not read the tag again.
-    past_tag: (usize, usize),
+    past_tags: PastTags,
+}
+
+/// An object that begins with the tags looked up last, and where what follows them starts: whoever reads the object
+/// next need not read them again.
+#[derive(Clone, Copy, Default)]
+struct PastTags {
+    object: usize,
+    rest: usize,
+    count: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -33,7 +40,7 @@ impl<'a> Reader<'a> {
             at: 0,
             depth: 0,
             fresh: false,
-            past_tag: (0, 0),
+            past_tags: PastTags::default(),
         }
     }
 
@@ -58,19 +65,34 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Opens an object, and says how many tags at its start have been looked up and passed over.
     #[inline]
-    pub(crate) fn begin_object(&mut self) -> Result<()> {
+    pub(crate) fn begin_object(&mut self) -> Result<usize> {
         if self.peek() != b'{' {
             return Err(self.expected("an object"));
         }
         let start = self.at;
         self.open()?;
-        let (object, second) = self.past_tag;
-        if second != 0 && object == start {
-            self.at = second;
+        let past = self.past_tags;
+        if past.count != 0 && past.object == start {
+            self.at = past.rest;
             self.fresh = false;
+            return Ok(past.count);
         }
-        Ok(())
+        Ok(0)
+    }
+
+    /// Goes over a tag in the middle of an object. One that comes twice has no one meaning, and what two readers take
+    /// for two messages is refused.
+    pub(crate) fn skip_tag(&mut self, name: &str, met: &mut usize, tags: &[&str]) -> Result<()> {
+        *met += 1;
+        if *met > tags.len() {
+            return Err(DecodeError::shape(
+                format!("`{name}` comes twice"),
+                self.offset(),
+            ));
+        }
+        self.skip_value()
     }
 
     /// The next key of the object, its colon read; nothing behind the last one.
@@ -277,11 +299,15 @@ impl<'a> Reader<'a> {
         {
             self.at = at + tag.first.text.len() - 1;
             let found = self.str_token()?;
-            self.past_tag = (at, self.at);
+            self.past_tags = PastTags {
+                object: at,
+                rest: self.at,
+                count: 1,
+            };
             self.at = at;
             return Ok(Some(found));
         }
-        self.begin_object()?;
+        let passed = self.begin_object()?;
         let mut found = None;
         let mut is_first = true;
         while let Some(key) = self.next_key()? {
@@ -291,7 +317,11 @@ impl<'a> Reader<'a> {
                 }
                 found = Some(self.str_token()?);
                 if is_first {
-                    self.past_tag = (at, self.at);
+                    self.past_tags = PastTags {
+                        object: at,
+                        rest: self.at,
+                        count: passed + 1,
+                    };
                 }
                 break;
             }

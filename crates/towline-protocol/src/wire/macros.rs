@@ -37,7 +37,7 @@ macro_rules! wire_structs {
                     concat!("\"", $crate::wire::wire_name!($field $(, $wire)?), "\":"),
                 ), )* ];
 
-                reader.begin_object()?;
+                let mut tags_met = reader.begin_object()?;
                 let mut order = 0;
                 loop {
                     let slot = match reader.next_key_in(KEYS, &mut order)? {
@@ -57,7 +57,7 @@ macro_rules! wire_structs {
                                 }
                             )*)?)*
                             tag if tags.contains(&tag) => {
-                                reader.skip_value()?;
+                                reader.skip_tag(tag, &mut tags_met, tags)?;
                                 continue;
                             }
                             unknown => {

@@ -274,6 +274,27 @@ fn a_malformed_known_message_is_an_error_with_its_place_and_not_an_other() {
             "missing field `request` at byte 0",
         ),
         ("null", "expected an object at byte 0"),
+        // Readers that take the first and readers that take the last would see two different messages.
+        (
+            r#"{"type":"keep_alive","type":"user"}"#,
+            "`type` comes twice at byte 28",
+        ),
+        (
+            r#"{"uuid":"u","type":"keep_alive","x":1,"type":"user"}"#,
+            "`type` comes twice at byte 45",
+        ),
+        (
+            r#"{"type":"system","subtype":"status","status":null,"subtype":"init"}"#,
+            "`subtype` comes twice at byte 60",
+        ),
+        (
+            r#"{"subtype":"status","status":null,"type":"system","type":"user"}"#,
+            "`type` comes twice at byte 57",
+        ),
+        (
+            r#"{"type":"control_request","request_id":"r","request":{"subtype":"interrupt","subtype":"initialize"}}"#,
+            "`subtype` comes twice in `request` at byte 86",
+        ),
     ] {
         assert_eq!(ToHost::from_json(line).unwrap_err().to_string(), error);
     }
