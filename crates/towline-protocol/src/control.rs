@@ -48,7 +48,7 @@ impl Body for ControlRequest {
         while let Some(key) = reader.next_key()? {
             match &*key {
                 "request_id" => {
-                    take::<Option<_>>(&mut request_id, "request_id", &mut extra, reader)?
+                    take::<Option<_>>(&mut request_id, "request_id", &mut extra, reader)?;
                 }
                 "request" => take::<Request>(&mut request, "request", &mut extra, reader)?,
                 "message" if reader.peek() == b'{' => {
@@ -245,10 +245,10 @@ impl Body for ControlResponse {
         while let Some(key) = reader.next_key()? {
             match &*key {
                 "request_id" => {
-                    take::<Option<RequestId>>(&mut outer_id, "request_id", &mut extra, reader)?
+                    take::<Option<RequestId>>(&mut outer_id, "request_id", &mut extra, reader)?;
                 }
                 "response" => {
-                    reply = Some(Reply::read(reader).map_err(|error| error.within("response"))?)
+                    reply = Some(Reply::read(reader).map_err(|error| error.within("response"))?);
                 }
                 tag if tags.contains(&tag) => reader.skip_value()?,
                 unknown => extra.keep(unknown, reader)?,
