@@ -66,65 +66,46 @@ wire_enum! {
     }
 }
 
+/// The same field of the lines that say whose they are.
+macro_rules! of_each_line {
+    ($message:ident, $line:ident => $field:expr, else $other:ident => $rest:expr) => {
+        match $message {
+            ToHost::StreamEvent($line) => $field,
+            ToHost::Assistant($line) => $field,
+            ToHost::User($line) => $field,
+            ToHost::Result($line) => $field,
+            ToHost::ToolProgress($line) => $field,
+            ToHost::ToolUseSummary($line) => $field,
+            ToHost::CommandLifecycle($line) => $field,
+            ToHost::ConversationReset($line) => $field,
+            ToHost::RateLimit($line) => $field,
+            ToHost::AuthStatus($line) => $field,
+            ToHost::PromptSuggestion($line) => $field,
+            ToHost::ActiveGoal($line) => $field,
+            ToHost::ToolUse($line) => $field,
+            ToHost::ToolResult($line) => $field,
+            $other => $rest,
+        }
+    };
+}
+
 impl ToHost {
     /// The session the line belongs to.
     pub fn session_id(&self) -> Option<&SessionId> {
-        match self {
-            Self::StreamEvent(line) => line.session_id.as_ref(),
-            Self::Assistant(line) => line.session_id.as_ref(),
-            Self::User(line) => line.session_id.as_ref(),
+        of_each_line!(self, line => line.session_id.as_ref(), else other => match other {
             Self::System(line) => line.session_id(),
-            Self::Result(line) => line.session_id.as_ref(),
-            Self::ToolProgress(line) => line.session_id.as_ref(),
-            Self::ToolUseSummary(line) => line.session_id.as_ref(),
-            Self::CommandLifecycle(line) => line.session_id.as_ref(),
-            Self::ConversationReset(line) => line.session_id.as_ref(),
-            Self::RateLimit(line) => line.session_id.as_ref(),
-            Self::AuthStatus(line) => line.session_id.as_ref(),
-            Self::PromptSuggestion(line) => line.session_id.as_ref(),
-            Self::ActiveGoal(line) => line.session_id.as_ref(),
-            Self::ToolUse(line) => line.session_id.as_ref(),
-            Self::ToolResult(line) => line.session_id.as_ref(),
+            Self::Error(line) => line.session_id.as_ref(),
             Self::SessionCreated(line) => Some(&line.session_id),
-            Self::ControlRequest(_)
-            | Self::CallbackRequest(_)
-            | Self::ControlResponse(_)
-            | Self::ControlCancelRequest(_)
-            | Self::TranscriptMirror(_)
-            | Self::KeepAlive(_)
-            | Self::Error(_)
-            | Self::Unknown(_) => None,
-        }
+            _ => None,
+        })
     }
 
     /// The id of the line.
     pub fn uuid(&self) -> Option<&Uuid> {
-        match self {
-            Self::StreamEvent(line) => line.uuid.as_ref(),
-            Self::Assistant(line) => line.uuid.as_ref(),
-            Self::User(line) => line.uuid.as_ref(),
+        of_each_line!(self, line => line.uuid.as_ref(), else other => match other {
             Self::System(line) => line.uuid(),
-            Self::Result(line) => line.uuid.as_ref(),
-            Self::ToolProgress(line) => line.uuid.as_ref(),
-            Self::ToolUseSummary(line) => line.uuid.as_ref(),
-            Self::CommandLifecycle(line) => line.uuid.as_ref(),
-            Self::ConversationReset(line) => line.uuid.as_ref(),
-            Self::RateLimit(line) => line.uuid.as_ref(),
-            Self::AuthStatus(line) => line.uuid.as_ref(),
-            Self::PromptSuggestion(line) => line.uuid.as_ref(),
-            Self::ActiveGoal(line) => line.uuid.as_ref(),
-            Self::ToolUse(line) => line.uuid.as_ref(),
-            Self::ToolResult(line) => line.uuid.as_ref(),
-            Self::ControlRequest(_)
-            | Self::CallbackRequest(_)
-            | Self::ControlResponse(_)
-            | Self::ControlCancelRequest(_)
-            | Self::TranscriptMirror(_)
-            | Self::KeepAlive(_)
-            | Self::Error(_)
-            | Self::SessionCreated(_)
-            | Self::Unknown(_) => None,
-        }
+            _ => None,
+        })
     }
 
     /// The session id that counts for a host that has not been told one: document 001 §4.1 skips `system` and

@@ -4,48 +4,58 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use towline_protocol::{
-    AskUserQuestionInput, HookOutput, Json, PermissionAnswer, Reply, Request, RequestId, ToAgent,
-    ToHost, ToolInput, ToolName, Wire, control::answer::*, trace::Direction,
+    AskUserQuestionInput, ControlLine, HookOutput, Json, PermissionAnswer, Reply, Request,
+    RequestId, ToAgent, ToHost, ToolInput, ToolName, Wire, control::answer::*, trace::Direction,
 };
 
 use crate::data::recorded;
 
 #[test]
 fn every_recorded_answer_of_an_agent_fits_its_question() {
-    let mut asked = BTreeMap::<String, Request>::new();
-    let mut read = 0;
-    for recorded in recorded() {
-        let text = recorded.row.text();
-        let key = |id: &Option<RequestId>| format!("{} {id:?}", recorded.trace);
-        match recorded.row.direction {
-            Direction::In => {
-                if let Ok(ToAgent::ControlRequest(line)) = ToAgent::from_json(text) {
-                    asked.insert(key(&line.request_id), line.request);
-                }
-            }
-            Direction::Out => {
-                let Ok(ToHost::ControlResponse(line)) = ToHost::from_json(text) else {
-                    continue;
-                };
-                let Reply::Success(success) = &line.reply else {
-                    continue;
-                };
-                let (Some(request), Some(answer)) = (
-                    asked.get(&key(&success.request_id)),
-                    success.response.as_option(),
-                ) else {
-                    continue;
-                };
-                read += 1;
-                check_agent_answer(&recorded.trace, request, answer);
-            }
-            _ => {}
-        }
+    let answered = answered(&Direction::Out);
+    for (trace, request, answer) in &answered {
+        check_agent_answer(trace, request, answer);
     }
+    let read = answered.len();
     assert!(
         read > 60 || std::env::var_os("TOWLINE_TRACES").is_some(),
         "only {read} answers"
     );
+}
+
+/// The recorded answers that went one way, each with its trace and the question it answers.
+fn answered(way: &Direction) -> Vec<(String, Request, Json)> {
+    let mut asked = BTreeMap::<String, Request>::new();
+    let mut answered = Vec::new();
+    for recorded in recorded() {
+        let text = recorded.row.text();
+        let line = match recorded.row.direction {
+            Direction::In => ToAgent::from_json(text)
+                .ok()
+                .and_then(|line| line.try_into().ok()),
+            Direction::Out => ToHost::from_json(text)
+                .ok()
+                .and_then(|line| line.try_into().ok()),
+            _ => None,
+        };
+        let key = |id: &Option<RequestId>| format!("{} {id:?}", recorded.trace);
+        match line {
+            Some(ControlLine::Request(line)) if recorded.row.direction != *way => {
+                asked.insert(key(&line.request_id), line.request);
+            }
+            Some(ControlLine::Response(line)) if recorded.row.direction == *way => {
+                let Reply::Success(success) = line.reply else {
+                    continue;
+                };
+                let question = asked.get(&key(&success.request_id));
+                if let (Some(request), Some(answer)) = (question, success.response.into_option()) {
+                    answered.push((recorded.trace, request.clone(), answer));
+                }
+            }
+            _ => {}
+        }
+    }
+    answered
 }
 
 fn check_agent_answer(trace: &str, request: &Request, answer: &Json) {
@@ -89,50 +99,25 @@ fn check_agent_answer(trace: &str, request: &Request, answer: &Json) {
 
 #[test]
 fn every_recorded_answer_of_a_host_fits_its_question() {
-    let mut asked = BTreeMap::<String, Request>::new();
-    let mut read = 0;
-    for recorded in recorded() {
-        let text = recorded.row.text();
-        let key = |id: &Option<RequestId>| format!("{} {id:?}", recorded.trace);
-        match recorded.row.direction {
-            Direction::Out => {
-                if let Ok(ToHost::ControlRequest(line)) = ToHost::from_json(text) {
-                    asked.insert(key(&line.request_id), line.request);
+    let answered = answered(&Direction::In);
+    for (trace, request, answer) in &answered {
+        let place = format!("{trace} {}", request.kind());
+        match request {
+            Request::CanUseTool(question) => {
+                whole::<PermissionAnswer>(&place, answer);
+                let answer = PermissionAnswer::from_json(answer.text().clone()).unwrap();
+                if let (Some(input), "AskUserQuestion") =
+                    (&answer.updated_input, question.tool_name.as_str())
+                {
+                    whole::<AskUserQuestionInput>(&place, input);
                 }
             }
-            Direction::In => {
-                let Ok(ToAgent::ControlResponse(line)) = ToAgent::from_json(text) else {
-                    continue;
-                };
-                let Reply::Success(success) = &line.reply else {
-                    continue;
-                };
-                let (Some(request), Some(answer)) = (
-                    asked.get(&key(&success.request_id)),
-                    success.response.as_option(),
-                ) else {
-                    continue;
-                };
-                let place = format!("{} {}", recorded.trace, request.kind());
-                read += 1;
-                match request {
-                    Request::CanUseTool(question) => {
-                        whole::<PermissionAnswer>(&place, answer);
-                        let answer = PermissionAnswer::from_json(answer.text().clone()).unwrap();
-                        if let (Some(input), "AskUserQuestion") =
-                            (&answer.updated_input, question.tool_name.as_str())
-                        {
-                            whole::<AskUserQuestionInput>(&place, input);
-                        }
-                    }
-                    Request::HookCallback(_) => whole::<HookOutput>(&place, answer),
-                    Request::McpMessage(_) => whole::<McpMessageAnswer>(&place, answer),
-                    other => panic!("{place}: who answers {}?", other.kind()),
-                }
-            }
-            _ => {}
+            Request::HookCallback(_) => whole::<HookOutput>(&place, answer),
+            Request::McpMessage(_) => whole::<McpMessageAnswer>(&place, answer),
+            other => panic!("{place}: who answers {}?", other.kind()),
         }
     }
+    let read = answered.len();
     assert!(
         read > 80 || std::env::var_os("TOWLINE_TRACES").is_some(),
         "only {read} answers"
