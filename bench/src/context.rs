@@ -4,6 +4,7 @@
 use crate::decoder::{Decoder, Outcome, Recoded, Role, read_if, recode_if, utf8};
 use crate::items::Sink;
 use crate::tree::{self, Tree};
+use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 use sonic_rs::{JsonContainerTrait, JsonValueTrait};
@@ -16,13 +17,13 @@ impl Decoder for SerdeValue {
     const ROLE: Role = Role::Context;
     const COMPLETE: bool = true;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         // Faster than from_slice, which checks UTF-8 string by string.
         read_if(serde_json::from_str::<Value>(utf8(line)), |value| {
             tree::read_line(&value, sink);
         })
     }
-    fn recode(line: &[u8]) -> Recoded {
+    fn recode(line: &Bytes) -> Recoded {
         recode_if(serde_json::from_slice::<Value>(line))
     }
 }
@@ -34,12 +35,12 @@ impl Decoder for SonicValue {
     const ROLE: Role = Role::Context;
     const COMPLETE: bool = true;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         read_if(sonic_rs::from_slice::<sonic_rs::Value>(line), |value| {
             tree::read_line(&value, sink);
         })
     }
-    fn recode(line: &[u8]) -> Recoded {
+    fn recode(line: &Bytes) -> Recoded {
         recode_if(sonic_rs::from_slice::<sonic_rs::Value>(line))
     }
 }
@@ -92,7 +93,7 @@ impl Decoder for SerdePeek {
     const ROLE: Role = Role::Peek;
     const COMPLETE: bool = true;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         read_if(serde_json::from_slice::<ThreeFields>(line), |fields| {
             sink.tool(&fields.kind.0);
             for id in [fields.session_id, fields.parent_tool_use_id] {

@@ -2,6 +2,7 @@
 //! from it.
 
 use crate::items::{CheapSum, ItemHashes, Sink};
+use bytes::Bytes;
 use serde_json::Value;
 use std::hint::black_box;
 
@@ -43,10 +44,10 @@ pub trait Decoder {
 
     /// Decodes one line (without its newline) to the message type and reads the
     /// items of it, see `items`.
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome;
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome;
 
     /// Decodes one line and encodes the message again.
-    fn recode(_line: &[u8]) -> Recoded {
+    fn recode(_line: &Bytes) -> Recoded {
         Recoded::NoEncoder
     }
 }
@@ -57,9 +58,9 @@ pub struct Row {
     pub role: Role,
     pub complete: bool,
     /// One pass over all lines into the cheap sink: the timed work.
-    pub pass: fn(&[&[u8]]) -> u32,
-    pub hashes: fn(&[u8], &mut ItemHashes) -> Outcome,
-    pub recode: fn(&[u8]) -> Recoded,
+    pub pass: fn(&[Bytes]) -> u32,
+    pub hashes: fn(&Bytes, &mut ItemHashes) -> Outcome,
+    pub recode: fn(&Bytes) -> Recoded,
 }
 
 impl Row {
@@ -75,7 +76,7 @@ impl Row {
     }
 }
 
-fn pass<D: Decoder>(lines: &[&[u8]]) -> u32 {
+fn pass<D: Decoder>(lines: &[Bytes]) -> u32 {
     let mut sum = CheapSum::default();
     for line in lines {
         black_box(D::read(black_box(line), &mut sum));

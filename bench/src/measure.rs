@@ -2,6 +2,7 @@
 //! round through all rows, so that a slow moment of the machine hits all alike.
 
 use crate::decoder::Row;
+use bytes::Bytes;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ pub struct Timing {
     pub cheap_sum: u32,
 }
 
-pub fn time_rows(rows: &[Row], lines: &[&[u8]], megabytes: f64, rounds: usize) -> Vec<Timing> {
+pub fn time_rows(rows: &[Row], lines: &[Bytes], megabytes: f64, rounds: usize) -> Vec<Timing> {
     let mut seconds = vec![Vec::with_capacity(rounds); rows.len()];
     let mut sums = vec![0; rows.len()];
     for _ in 0..rounds {

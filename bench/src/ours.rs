@@ -1,11 +1,10 @@
-//! Owns how `towline-protocol` is measured: bytes through its line decoder to a
-//! typed message that keeps its line, and the peek of a relay.
+//! Owns how `towline-protocol` is measured: a line to a typed message that keeps
+//! its bytes, and the peek of a relay.
 
-use std::cell::RefCell;
-
+use bytes::Bytes;
 use towline_protocol::{
-    Assistant, Block, Content, Delta, Frame, Json, Leaf, Line, LineDecoder, ModelMessage, Nullable,
-    Reply, Request, StreamEvent, System, ToAgent, ToHost, Usage, User, Wire,
+    Assistant, Block, Content, Delta, Frame, Json, Leaf, ModelMessage, Nullable, Reply, Request,
+    StreamEvent, System, Text, ToAgent, ToHost, Usage, User, Wire,
 };
 
 use crate::decoder::{Decoder, Outcome, Recoded, Role};
@@ -18,8 +17,8 @@ impl Decoder for Towline {
     const ROLE: Role = Role::Ours;
     const COMPLETE: bool = true;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
-        let Some(text) = through_the_codec(line) else {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
+        let Some(text) = Text::from_utf8(line.clone()).ok() else {
             return Outcome::Failed;
         };
         match Frame::<ToHost>::decode(text) {
@@ -31,9 +30,9 @@ impl Decoder for Towline {
         }
     }
 
-    fn recode(line: &[u8]) -> Recoded {
+    fn recode(line: &Bytes) -> Recoded {
         // The corpus mixes both directions; a line of the host is encoded as one.
-        let Some(text) = through_the_codec(line) else {
+        let Some(text) = Text::from_utf8(line.clone()).ok() else {
             return Recoded::Nothing;
         };
         let json = match ToHost::from_json(text.clone()) {
@@ -45,22 +44,6 @@ impl Decoder for Towline {
             .and_then(|json| json.parse().ok())
             .map_or(Recoded::Nothing, Recoded::Value)
     }
-}
-
-/// Every program that uses the crate reads bytes, so cutting, copying and
-/// checking the line is part of the measured work.
-fn through_the_codec(mut line: &[u8]) -> Option<towline_protocol::Text> {
-    thread_local! {
-        static CODEC: RefCell<LineDecoder> = RefCell::default();
-    }
-    CODEC.with_borrow_mut(|codec| {
-        let early = codec.next_line(&mut line);
-        debug_assert!(early.is_none());
-        match codec.next_line(&mut &b"\n"[..]) {
-            Some(Line::Text(text)) => Some(text),
-            _ => None,
-        }
-    })
 }
 
 fn read_line(message: &ToHost, sink: &mut impl Sink) {
@@ -250,7 +233,7 @@ impl Decoder for TowlinePeek {
     const ROLE: Role = Role::Peek;
     const COMPLETE: bool = false;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         match std::str::from_utf8(line)
             .ok()
             .and_then(towline_protocol::peek)

@@ -4,6 +4,7 @@
 use crate::decoder::{Outcome, Role, Row};
 use crate::items::{CheapSum, ItemHashes};
 use crate::tree;
+use bytes::Bytes;
 use serde_json::Value;
 
 /// What one row read of the corpus.
@@ -57,7 +58,7 @@ impl Reference {
     }
 }
 
-pub fn read_all(rows: &[Row], lines: &[&[u8]]) -> Result<(Reference, Vec<Reading>), String> {
+pub fn read_all(rows: &[Row], lines: &[Bytes]) -> Result<(Reference, Vec<Reading>), String> {
     let mut reference = Reference::default();
     let mut readings = vec![Reading::default(); rows.len()];
     let (mut full, mut peek) = (ItemHashes::default(), ItemHashes::default());

@@ -3,6 +3,7 @@
 use crate::decoder::{Outcome, Recoded, Role, Row};
 use crate::items::ItemHashes;
 use crate::report::Table;
+use bytes::Bytes;
 use serde_json::Value;
 
 /// What became of the recorded lines in one row.
@@ -18,7 +19,7 @@ struct Counts {
 }
 
 /// The peers and ours over the recorded lines.
-pub fn table(rows: &[Row], lines: &[&[u8]]) -> serde_json::Result<Table> {
+pub fn table(rows: &[Row], lines: &[Bytes]) -> serde_json::Result<Table> {
     let mut table = Table::new(&[
         "implementation",
         "not read",
@@ -46,7 +47,7 @@ pub fn table(rows: &[Row], lines: &[&[u8]]) -> serde_json::Result<Table> {
     Ok(table)
 }
 
-fn count(row: &Row, lines: &[&[u8]]) -> serde_json::Result<Counts> {
+fn count(row: &Row, lines: &[Bytes]) -> serde_json::Result<Counts> {
     let mut counts = Counts::default();
     for line in lines {
         match (row.hashes)(line, &mut ItemHashes::default()) {

@@ -8,6 +8,7 @@
 use crate::decoder::{Decoder, Outcome, Recoded, Role, recode_if, utf8};
 use crate::items::Sink;
 use crate::tree;
+use bytes::Bytes;
 use cc_sdk::{
     AssistantMessage, ContentBlock, ContentValue, Message, TextContent, ThinkingContent,
     ToolResultContent, ToolUseContent, UserMessage,
@@ -21,7 +22,7 @@ impl Decoder for CcSdk {
     const ROLE: Role = Role::Peer;
     const COMPLETE: bool = false;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         match decode(line) {
             Some(Some(message)) => {
                 read_message(&message, sink);
@@ -31,7 +32,7 @@ impl Decoder for CcSdk {
             None => Outcome::Failed,
         }
     }
-    fn recode(line: &[u8]) -> Recoded {
+    fn recode(line: &Bytes) -> Recoded {
         recode_if(decode(line).flatten().ok_or(()))
     }
 }

@@ -5,6 +5,7 @@
 use crate::decoder::{Decoder, Outcome, Recoded, Role, read_if, recode_if, utf8};
 use crate::items::Sink;
 use crate::tree;
+use bytes::Bytes;
 use claude_code_agent_sdk::types::messages::{ContentBlock, Message, ToolResultContent};
 use serde_json::Value;
 
@@ -19,10 +20,10 @@ impl Decoder for ClaudeCodeAgentSdk {
     const ROLE: Role = Role::Peer;
     const COMPLETE: bool = false;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         read_if(decode(line), |message| read_message(&message, sink))
     }
-    fn recode(line: &[u8]) -> Recoded {
+    fn recode(line: &Bytes) -> Recoded {
         recode_if(decode(line))
     }
 }

@@ -5,6 +5,7 @@
 use crate::decoder::{Decoder, Outcome, Recoded, Role, read_if, recode_if, utf8};
 use crate::items::Sink;
 use crate::tree;
+use bytes::Bytes;
 use claude_codes::Protocol;
 use claude_codes::io::{
     AssistantMessage, ClaudeOutput, ContentBlock, ControlRequestPayload, ControlResponsePayload,
@@ -18,12 +19,12 @@ impl Decoder for ClaudeCodes {
     const ROLE: Role = Role::Peer;
     const COMPLETE: bool = true;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         read_if(Protocol::deserialize(utf8(line)), |output| {
             read_output(&output, sink);
         })
     }
-    fn recode(line: &[u8]) -> Recoded {
+    fn recode(line: &Bytes) -> Recoded {
         recode_if(Protocol::deserialize::<ClaudeOutput>(utf8(line)))
     }
 }

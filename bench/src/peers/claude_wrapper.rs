@@ -6,6 +6,7 @@
 use crate::decoder::{Decoder, Outcome, Recoded, Role, read_if, recode_if, utf8};
 use crate::items::Sink;
 use crate::tree;
+use bytes::Bytes;
 use claude_wrapper::streaming::StreamEvent;
 
 pub struct ClaudeWrapper;
@@ -15,12 +16,12 @@ impl Decoder for ClaudeWrapper {
     const ROLE: Role = Role::Peer;
     const COMPLETE: bool = true;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         read_if(serde_json::from_str::<StreamEvent>(utf8(line)), |event| {
             tree::read_line(&event.data, sink);
         })
     }
-    fn recode(line: &[u8]) -> Recoded {
+    fn recode(line: &Bytes) -> Recoded {
         recode_if(serde_json::from_str::<StreamEvent>(utf8(line)))
     }
 }

@@ -5,6 +5,7 @@
 use crate::decoder::{Decoder, Outcome, Recoded, Role, recode_if, utf8};
 use crate::items::Sink;
 use crate::tree;
+use bytes::Bytes;
 use claudecode::{Content, Event, Usage};
 
 pub struct Claudecode;
@@ -14,7 +15,7 @@ impl Decoder for Claudecode {
     const ROLE: Role = Role::Peer;
     const COMPLETE: bool = false;
 
-    fn read<S: Sink>(line: &[u8], sink: &mut S) -> Outcome {
+    fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         match serde_json::from_str(utf8(line)) {
             Ok(Event::Unknown) => return Outcome::Skipped,
             Ok(Event::System(event)) => sink.id(&event.session_id),
@@ -38,7 +39,7 @@ impl Decoder for Claudecode {
         }
         Outcome::Read
     }
-    fn recode(line: &[u8]) -> Recoded {
+    fn recode(line: &Bytes) -> Recoded {
         recode_if(serde_json::from_str::<Event>(utf8(line)))
     }
 }

@@ -1,6 +1,6 @@
 //! What a type keeps beside its named fields: [`Extra`] fields, [`Unknown`] kinds, and the list of both.
 
-use super::{Map, Parts, Result};
+use super::{Parts, Result, values::read_entries};
 use crate::json::{Json, Reader, Spelling, Text, Writer};
 
 /// The fields of an object that its type has no name for, and how the named ones were spelled.
@@ -151,8 +151,11 @@ impl Unknown {
 
     /// Writes the fields without braces, and without the tag that the enum around has written already.
     pub(crate) fn write_body(&self, outer: Option<&str>, writer: &mut Writer) {
-        let fields = Map::<Json>::read_whole(self.json.text()).unwrap_or_default();
-        for (name, value) in fields.iter().filter(|(name, _)| Some(*name) != outer) {
+        let fields = read_entries::<Json>(&mut Reader::new(self.json.text())).unwrap_or_default();
+        for (name, value) in fields
+            .iter()
+            .filter(|(name, _)| Some(name.as_str()) != outer)
+        {
             writer.key(name);
             value.write(writer);
         }

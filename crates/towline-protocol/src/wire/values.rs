@@ -179,15 +179,20 @@ impl<K: Into<Text>, T> FromIterator<(K, T)> for Map<T> {
     }
 }
 
+/// The members of an object as they stand, a key that comes twice included.
+pub(crate) fn read_entries<T: Parts>(reader: &mut Reader<'_>) -> Result<Vec<(String, T)>> {
+    let mut entries = Vec::new();
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let value = T::read(reader).map_err(|error| error.within(&key))?;
+        entries.push((key.into_owned(), value));
+    }
+    Ok(entries)
+}
+
 impl<T: Parts> Parts for Map<T> {
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let mut entries = Vec::new();
-        reader.begin_object()?;
-        while let Some(key) = reader.next_key()? {
-            let value = T::read(reader).map_err(|error| error.within(&key))?;
-            entries.push((key.into_owned(), value));
-        }
-        Ok(entries.into_iter().collect())
+        read_entries(reader).map(Self::from_iter)
     }
 
     fn write(&self, writer: &mut Writer) {

@@ -253,6 +253,14 @@ fn unknown_kinds_are_kept_at_every_depth() {
     }
 }
 
+/// Found by fuzzing: written back with its second subtype, the line became a malformed known one.
+#[test]
+fn an_unknown_kind_that_says_twice_what_it_is_stays_as_it_is() {
+    let line = r#"{"type":"system","subtype":"brand_new","subtype":"task_updated","x":1}"#;
+    let message = ToHost::from_json(line).unwrap();
+    assert_eq!(message.to_json().as_str(), line);
+}
+
 #[test]
 fn a_malformed_known_message_is_an_error_with_its_place_and_not_an_other() {
     for (line, error) in [

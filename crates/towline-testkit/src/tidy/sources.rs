@@ -65,8 +65,7 @@ pub fn module_names(root: &Path) -> io::Result<Vec<Problem>> {
 fn misnamed(file: &Source) -> Vec<Problem> {
     let path = &file.path;
     let mut problems = Vec::new();
-    // The benchmarks are a workspace of their own, which has no say in the layout of the product.
-    if path.ends_with("/mod.rs") && !path.starts_with("bench/") {
+    if path.ends_with("/mod.rs") {
         problems.push(Problem::new(
             path,
             "is a `mod.rs`",
