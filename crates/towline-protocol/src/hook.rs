@@ -104,8 +104,6 @@ wire_structs! {
     /// What a hook is told. The first fields come with every event, the others as the event has them.
     #[derive(Default)]
     pub struct HookInput {
-        /// The event; absent only in malformed requests.
-        event: Option<HookEvent> = "hook_event_name",
         /// The session.
         session_id: Option<SessionId>,
         /// The session's transcript on disk.
@@ -116,12 +114,14 @@ wire_structs! {
         prompt_id: Option<Text>,
         /// The mode.
         permission_mode: Option<PermissionMode>,
-        /// How hard the model tries.
-        effort: Option<Effort>,
         /// The subagent, inside one.
         agent_id: Option<AgentId>,
         /// The subagent's type.
         agent_type: Option<Text>,
+        /// How hard the model tries.
+        effort: Option<Effort>,
+        /// The event; absent only in malformed requests.
+        event: Option<HookEvent> = "hook_event_name",
         /// Tool events: the tool.
         tool_name: Option<ToolName>,
         /// Tool events: its input.

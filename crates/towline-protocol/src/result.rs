@@ -75,24 +75,8 @@ wire_structs! {
     /// counts `turn_count` and `duration_seconds`.
     #[derive(Default)]
     pub struct TurnResult {
-        /// How the turn ended; absent in one form of document 001 §9.1.
-        subtype: Option<ResultSubtype>,
-        /// Whether it failed.
-        is_error: Option<bool> = "is_error" | "isError",
-        /// How long it took.
-        duration_ms: Option<u64> = "duration_ms" | "durationMs",
         /// How long the API took.
         duration_api_ms: Option<u64> = "duration_api_ms" | "durationApiMs",
-        /// One more than the user lines of the turn.
-        num_turns: Option<u64> = "num_turns" | "numTurns" | "turn_count",
-        /// How long it took, in document 003.
-        duration_seconds: Option<Number>,
-        /// The answer.
-        result: Nullable<TextOrJson>,
-        /// What went wrong.
-        errors: Option<Vec<Text>>,
-        /// What went wrong, in the documents.
-        error: Option<Text>,
         /// Why the model stopped.
         stop_reason: Nullable<StopReason>,
         /// The session.
@@ -103,12 +87,8 @@ wire_structs! {
         usage: Nullable<Usage>,
         /// Tokens of the session so far, subagents included, by model.
         model_usage: Option<ModelUsages> = "modelUsage" | "model_usage",
-        /// The same since the last result.
-        model_usage_since_last_result: Option<ModelUsages>,
         /// Calls that were denied.
         permission_denials: Option<Vec<PermissionDenial>> = "permission_denials" | "permissionDenials",
-        /// The answer in the form that was asked for.
-        structured_output: Option<Json>,
         /// What ended the turn, more exactly.
         terminal_reason: Option<TerminalReason>,
         /// Fast mode.
@@ -119,8 +99,42 @@ wire_structs! {
         subagent_stats: Option<SubagentStats>,
         /// How often the turn was stopped for safety.
         safety_stops: Option<u64>,
+        /// Whether it failed.
+        is_error: Option<bool> = "is_error" | "isError",
+        /// One more than the user lines of the turn.
+        num_turns: Option<u64> = "num_turns" | "numTurns" | "turn_count",
+        /// How the turn ended; absent in one form of document 001 §9.1.
+        subtype: Option<ResultSubtype>,
         /// The HTTP status of an API failure.
         api_error_status: Nullable<u64>,
+        /// The answer.
+        result: Nullable<TextOrJson>,
+        /// Until the first token.
+        ttft_ms: Option<u64>,
+        /// What went wrong.
+        errors: Option<Vec<Text>>,
+        /// How long it took.
+        duration_ms: Option<u64> = "duration_ms" | "durationMs",
+        /// This line.
+        uuid: Option<Uuid>,
+        /// Until the first token of the stream.
+        ttft_stream_ms: Option<u64>,
+        /// Until the request was sent.
+        time_to_request_ms: Option<u64>,
+        /// Until the first content.
+        first_content_frame_ms: Option<u64>,
+        /// Messages still waiting.
+        queued_turn_count: Option<u64>,
+        /// How many results the process has given before.
+        result_index: Option<u64>,
+        /// The same since the last result.
+        model_usage_since_last_result: Option<ModelUsages>,
+        /// How long it took, in document 003.
+        duration_seconds: Option<Number>,
+        /// What went wrong, in the documents.
+        error: Option<Text>,
+        /// The answer in the form that was asked for.
+        structured_output: Option<Json>,
         /// The API's name for it.
         api_error_type: Option<Text>,
         /// The agent's name for it.
@@ -139,28 +153,14 @@ wire_structs! {
         resume_reason: Option<Text>,
         /// When the credentials end.
         credential_expires_at: Option<Text>,
-        /// This line.
-        uuid: Option<Uuid>,
         /// The message that the turn answers.
         user_message_uuid: Option<Uuid>,
         /// All messages that the turn answers.
         user_message_uuids: Option<Vec<Uuid>>,
-        /// Messages still waiting.
-        queued_turn_count: Option<u64>,
-        /// How many results the process has given before.
-        result_index: Option<u64>,
-        /// Until the first token.
-        ttft_ms: Option<u64>,
-        /// Until the first token of the stream.
-        ttft_stream_ms: Option<u64>,
-        /// Until the request was sent.
-        time_to_request_ms: Option<u64>,
         /// The same from the start of the process.
         time_to_request_from_spawn_ms: Option<u64>,
         /// When the request was sent.
         request_sent_wall_ms: Option<u64>,
-        /// Until the first content.
-        first_content_frame_ms: Option<u64>,
         /// Tokens of the first request.
         first_request_input_tokens: Option<u64>,
         /// Cached tokens of the first request.

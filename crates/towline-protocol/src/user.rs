@@ -15,22 +15,22 @@ wire_structs! {
     pub struct User {
         /// The message.
         message: UserMessage,
-        /// The session; the agent ignores what the host says here.
-        session_id: Option<SessionId>,
         /// The call whose subagent it belongs to.
         parent_tool_use_id: Nullable<ToolUseId>,
+        /// The session; the agent ignores what the host says here.
+        session_id: Option<SessionId>,
         /// This line. Given by the host, it is told what becomes of the message, and a second one is not run.
         uuid: Option<Uuid>,
         /// When.
         timestamp: Option<Text>,
-        /// Whether it is an echo of what the host said, or of a local command.
-        is_replay: Option<bool> = "isReplay" | "is_replay",
-        /// Whether the agent made it.
-        is_synthetic: Option<bool> = "isSynthetic" | "is_synthetic",
         /// What a tool gave, as data: an object of the tool's own shape, or a string.
         tool_use_result: Option<Json> = "tool_use_result" | "toolUseResult",
         /// Who allowed the calls.
         tool_result_meta: Option<Vec<ToolResultMeta>>,
+        /// Whether it is an echo of what the host said, or of a local command.
+        is_replay: Option<bool> = "isReplay" | "is_replay",
+        /// Whether the agent made it.
+        is_synthetic: Option<bool> = "isSynthetic" | "is_synthetic",
         /// `now` ends the running turn; else `next` or `later`.
         priority: Option<Text>,
         /// `false` adds the message without a turn.

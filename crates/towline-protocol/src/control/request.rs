@@ -117,6 +117,8 @@ wire_structs! {
         permission_suggestions: Nullable<Vec<PermissionUpdate>>,
         /// The path that made it a question.
         blocked_path: Nullable<Text> = "blocked_path" | "blocked_paths",
+        /// The call; absent in old versions (document 001 §3.5).
+        tool_use_id: Option<ToolUseId>,
         /// Why it is a question.
         decision_reason: Option<Text>,
         /// Why, for programs, such as `rule`, `mode`, `hook` or `workingDir`.
@@ -135,8 +137,6 @@ wire_structs! {
         matched_ask_rule: Option<Json>,
         /// A headline.
         title: Option<Text>,
-        /// The call; absent in old versions (document 001 §3.5).
-        tool_use_id: Option<ToolUseId>,
         /// The subagent that asks.
         agent_id: Option<AgentId>,
         /// Only a person can answer: AskUserQuestion, ExitPlanMode.

@@ -4,6 +4,7 @@
 /// Structs: `field: Type`, or `field: Type = "wireName" | "other_spelling"` where the names differ.
 ///
 /// `Type` says what absence means: `T` must be there, `Option<T>` may be absent, `Nullable<T>` may be absent or `null`.
+/// Fields stand in the order in which the real CLI writes them: the reader expects that order, and is faster for it.
 macro_rules! wire_structs {
     ($(
         $(#[$meta:meta])*
