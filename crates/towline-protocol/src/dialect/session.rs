@@ -49,6 +49,7 @@ pub fn to_standard(line: ToAgent) -> ToAgent {
             let mut user = User::say("");
             user.message = create.message;
             user.message.kind = None;
+            user.extra = create.extra;
             ToAgent::User(Box::new(user))
         }
         ToAgent::CallbackResponse(response) | ToAgent::ControlResponse(response) => {
@@ -70,7 +71,7 @@ pub fn to_dialect(line: ToAgent, first: bool) -> ToAgent {
         ToAgent::User(user) => {
             let message = Box::new(SessionMessage {
                 message: user.message,
-                extra: Extra::default(),
+                extra: user.extra,
             });
             if first {
                 ToAgent::SessionCreate(message)
@@ -223,7 +224,7 @@ impl Session {
     ///
     /// # Errors
     /// With the `error` line to send back: a message before the session was created, or a second creation.
-    pub fn from_host(&mut self, line: ToAgent) -> Result<Vec<ToAgent>, Box<ToHost>> {
+    pub fn from_host(&mut self, mut line: ToAgent) -> Result<Vec<ToAgent>, Box<ToHost>> {
         match &line {
             ToAgent::SessionCreate(_) if self.created => {
                 let refusal = error(
@@ -242,7 +243,7 @@ impl Session {
             }
             _ => {}
         }
-        let servers = spelling::mcp_servers(&line);
+        let servers = spelling::take_mcp_servers(&mut line);
         let mut lines = vec![to_standard(line)];
         if let Some((request_id, request)) = servers {
             self.own_requests.push(request_id.clone());

@@ -145,6 +145,10 @@ fn initialize_sets_prompt_and_servers_and_is_answered_flat() {
         sent[0]["request"]["systemPrompt"],
         serde_json::json!(["be brief"])
     );
+    assert!(
+        sent[0]["request"].get("mcpServers").is_none(),
+        "the servers are set once"
+    );
     assert_eq!(sent[1]["request"]["subtype"], "mcp_set_servers");
     assert_eq!(sent[1]["request"]["servers"]["calc"]["command"], "calc");
 
@@ -166,6 +170,23 @@ fn initialize_sets_prompt_and_servers_and_is_answered_flat() {
         r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"{own}","response":{{}}}}}}"#
     );
     assert_eq!(to_host(&mut session, &swallowed), [] as [Value; 0]);
+}
+
+#[test]
+fn translating_a_single_line_drops_nothing() {
+    let create = r#"{"type":"session.create","message":{"role":"user","content":"hi"},"x":1}"#;
+    let standard = session::to_standard(ToAgent::from_json(create).unwrap());
+    assert_eq!(value(&standard.to_standard_json())["x"], 1);
+    assert_eq!(
+        value(&session::to_dialect(standard, true).to_json())["x"],
+        1
+    );
+    let initialize = r#"{"type":"control_request","request_id":"i","request":{"subtype":"initialize","mcp_servers":{"calc":{"command":"calc"}}}}"#;
+    let standard = session::to_standard(ToAgent::from_json(initialize).unwrap());
+    assert_eq!(
+        value(&session::to_dialect(standard, true).to_json()),
+        value(&towline_protocol::Json::new(initialize).unwrap())
+    );
 }
 
 #[test]

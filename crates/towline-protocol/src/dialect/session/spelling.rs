@@ -6,7 +6,7 @@ use crate::{
     control::{
         ControlResponse, Failure, Reply, Success,
         answer::InitializeAnswer,
-        request::{CanUseTool, Initialize, McpSetServers, Request},
+        request::{CanUseTool, Initialize, McpServerConfig, McpSetServers, Request},
     },
     ids::RequestId,
     json::{Json, Number, Text},
@@ -62,8 +62,14 @@ pub(super) fn standard_initialize(initialize: &mut Initialize) {
     if let Some(OneOrMany::One(prompt)) = &initialize.system_prompt {
         initialize.system_prompt = Some(OneOrMany::Many(vec![prompt.clone()]));
     }
-    // Empty maps say nothing; the real CLI has no field for servers, see `mcp_servers`.
-    initialize.mcp_servers = None;
+    // An empty map says nothing. The real CLI has no field for servers: `Session` makes a request of them.
+    if initialize
+        .mcp_servers
+        .as_ref()
+        .is_some_and(|servers| servers_of(servers).is_empty())
+    {
+        initialize.mcp_servers = None;
+    }
     initialize.extra.forget_spellings();
 }
 
@@ -80,29 +86,33 @@ pub(super) fn dialect_initialize(initialize: &mut Initialize) {
     initialize.extra.respell("mcpServers", "mcp_servers");
 }
 
-/// The servers of an `initialize` of the dialect, as the request of the standard wire that sets them.
-pub(super) fn mcp_servers(line: &ToAgent) -> Option<(RequestId, Request)> {
+/// Takes the servers out of an `initialize` of the dialect, as the request of the standard wire that sets them.
+pub(super) fn take_mcp_servers(line: &mut ToAgent) -> Option<(RequestId, Request)> {
     let ToAgent::ControlRequest(request) = line else {
         return None;
     };
-    let Request::Initialize(initialize) = &request.request else {
+    let Request::Initialize(initialize) = &mut request.request else {
         return None;
     };
-    let servers = Map::read_whole(initialize.mcp_servers.as_ref()?.text()).ok()?;
+    let servers = servers_of(initialize.mcp_servers.as_ref()?);
     if servers.is_empty() {
         return None;
     }
+    initialize.mcp_servers = None;
     let id = match &request.request_id {
         Some(id) => format!("{id}/mcp_servers"),
         None => "mcp_servers".to_owned(),
     };
-    Some((
-        id.into(),
-        Request::McpSetServers(McpSetServers {
-            servers,
-            extra: Extra::default(),
-        }),
-    ))
+    let request = Request::McpSetServers(McpSetServers {
+        servers,
+        extra: Extra::default(),
+    });
+    Some((id.into(), request))
+}
+
+/// Servers by name; none if it is no map of them.
+fn servers_of(json: &Json) -> Map<McpServerConfig> {
+    Map::read_whole(json.text()).unwrap_or_default()
 }
 
 /// A rule suggestion as `{type, action, pattern, scope}`; others have no form in the dialect and stay as they are.
