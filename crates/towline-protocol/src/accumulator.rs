@@ -73,10 +73,7 @@ impl Accumulator {
             },
             ToHost::User(line) => {
                 for result in line.tool_results() {
-                    self.calls.finish(
-                        &result.tool_use_id,
-                        result.is_error.as_option() == Some(&true),
-                    );
+                    self.finish(&result.tool_use_id, result.is_error.as_option());
                 }
                 None
             }
@@ -88,8 +85,7 @@ impl Accumulator {
             }
             ToHost::ToolResult(line) => {
                 if let Some(id) = &line.tool_use_id {
-                    self.calls
-                        .finish(id, line.is_error.as_option() == Some(&true));
+                    self.finish(id, line.is_error.as_option());
                 }
                 None
             }
@@ -202,6 +198,13 @@ impl Accumulator {
                 draft.settle_block(block);
             }
         }
+    }
+
+    /// A call is over, and with it whatever its subagent was writing: one that was killed says no more.
+    fn finish(&mut self, call: &ToolUseId, is_error: Option<&bool>) {
+        self.drafts
+            .retain(|(thread, _)| thread.as_ref() != Some(call));
+        self.calls.finish(call, is_error == Some(&true));
     }
 
     /// The draft of a thread; an empty one if its start was missed (a viewer that came late).

@@ -164,6 +164,14 @@ fn the_threads_of_subagents_are_apart() {
 }
 
 #[test]
+fn what_a_killed_subagent_was_writing_goes_with_its_call() {
+    let mut accumulator = Accumulator::default();
+    let result = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_task","content":"killed","is_error":true}]}}"#;
+    feed(&mut accumulator, &[&start("m2", SUB), result]);
+    assert_eq!(accumulator.drafts().count(), 0);
+}
+
+#[test]
 fn a_delta_on_an_assistant_line_of_document_000_counts() {
     let mut accumulator = Accumulator::default();
     let line = r#"{"type":"assistant","delta":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"partial text"}}}"#;
