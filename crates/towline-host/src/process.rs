@@ -1,0 +1,195 @@
+//! [`Process`]: a child that never outlives its owner.
+//!
+//! It leads a process group of its own. Whatever ends the owner (a drop, a panic, `kill -9`), the child and everything
+//! it started are ended too: [`watchdog`] for the case that this program can do nothing any more, `Drop` for all
+//! others. What is said to the child is not known here.
+
+mod descendants;
+mod watchdog;
+
+use std::{
+    fmt, io,
+    os::unix::process::ExitStatusExt as _,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use rustix::process::{Pid, kill_process_group};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+use descendants::Descendants;
+use watchdog::Watch;
+
+pub use rustix::process::Signal;
+
+/// A running child in a process group of its own, killed with its owner.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// use std::{process::Command, time::Duration};
+/// use towline_host::process::{Exit, Process};
+///
+/// let mut process = Process::spawn(Command::new("cat"))?;
+/// drop(process.stdin.take()); // `cat` ends at the end of its input
+/// assert_eq!(process.wait().await?, Exit::Code(0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Process {
+    /// What the child reads.
+    pub stdin: Option<ChildStdin>,
+    /// What the child writes.
+    pub stdout: Option<ChildStdout>,
+    /// What the child complains, unless it was told to write that elsewhere.
+    pub stderr: Option<ChildStderr>,
+    child: Child,
+    group: Pid,
+    watch: Option<Watch>,
+    exit: Option<Exit>,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl Process {
+    /// Starts a child that reads and writes pipes.
+    ///
+    /// # Errors
+    /// When the program cannot be started, or the watchdog cannot.
+    pub fn spawn(command: std::process::Command) -> io::Result<Self> {
+        Self::spawn_with(command, Stdio::piped())
+    }
+
+    /// Starts a child whose standard error goes where `stderr` says.
+    ///
+    /// # Errors
+    /// When the program cannot be started, or the watchdog cannot.
+    pub fn spawn_with(command: std::process::Command, stderr: Stdio) -> io::Result<Self> {
+        let mut child = Command::from(command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let group = child
+            .id()
+            .and_then(|id| Pid::from_raw(id.cast_signed()))
+            .ok_or_else(|| io::Error::other("the child has no process id"))?;
+        // If there can be no watchdog, there is no child: `child` is killed by its drop.
+        let watch = Watch::over(group)?;
+        Ok(Self {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            child,
+            group,
+            watch: Some(watch),
+            exit: None,
+        })
+    }
+
+    /// The child's process id, which is also the id of its group.
+    pub fn id(&self) -> u32 {
+        self.group.as_raw_pid().cast_unsigned()
+    }
+
+    /// Sends a signal to the child and its group. Nothing happens once the child has ended.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn signal(&self, signal: Signal) -> io::Result<()> {
+        if self.exit.is_some() {
+            return Ok(());
+        }
+        match kill_process_group(self.group, signal) {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until the child has ended, and reaps it. Can be dropped and called again.
+    ///
+    /// # Errors
+    /// When the system cannot say how it ended.
+    pub async fn wait(&mut self) -> io::Result<Exit> {
+        if let Some(exit) = self.exit {
+            return Ok(exit);
+        }
+        let exit = Exit::from(self.child.wait().await?);
+        self.exit = Some(exit);
+        Ok(exit)
+    }
+
+    /// Ends the child: `SIGTERM`, then `SIGKILL` to all that is left after `grace`. Reaps it.
+    ///
+    /// # Errors
+    /// When the system cannot say how it ended.
+    pub async fn stop(&mut self, grace: Duration) -> io::Result<Exit> {
+        if self.exit.is_none() {
+            let descendants = Descendants::of(self.group);
+            self.signal(Signal::TERM)?;
+            if let Ok(exit) = tokio::time::timeout(grace, self.wait()).await {
+                exit?;
+            }
+            descendants.kill();
+        }
+        self.kill();
+        self.wait().await
+    }
+
+    /// `SIGKILL` to the child, its group and everything they started.
+    fn kill(&mut self) {
+        if self.watch.take().is_none() {
+            return;
+        }
+        let descendants = Descendants::of(self.group);
+        // The group may be gone; there is nobody left to tell about any other failure.
+        kill_process_group(self.group, Signal::KILL).ok();
+        descendants.kill();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Exit {
+    /// Whether all went well, as far as the code says.
+    pub fn success(self) -> bool {
+        self == Self::Code(0)
+    }
+}
+
+impl From<ExitStatus> for Exit {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Code(code),
+            (None, Some(signal)) => Self::Signal(signal),
+            // A process that was waited for has one of them; what a stopped one had is in the raw status.
+            (None, None) => Self::Code(status.into_raw()),
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(formatter, "exit code {code}"),
+            Self::Signal(signal) => match Signal::from_named_raw(*signal) {
+                Some(named) => write!(formatter, "{named:?}"),
+                None => write!(formatter, "signal {signal}"),
+            },
+        }
+    }
+}
