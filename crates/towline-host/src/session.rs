@@ -41,7 +41,7 @@ use crate::{
 ///         Event::Ended(ending) => return Err(towline_host::Error::Ended(Box::new(ending))),
 ///         other => {
 ///             if let Some(result) = other.result() {
-///                 println!("{}", result.text().unwrap_or_default());
+///                 println!("{:?}", result.text());
 ///                 break;
 ///             }
 ///         }
