@@ -6,6 +6,7 @@ mod version;
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -348,6 +349,14 @@ impl AgentCommand {
             };
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for AgentCommand {
+    /// The command line, with long words cut short: for people and logs, not for a shell.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arguments = self.arguments().unwrap_or_default();
+        formatter.write_str(&self.describe(&arguments))
     }
 }
 
