@@ -156,7 +156,10 @@ pub(crate) fn in_short(event: &Event) -> String {
         Event::Message(frame) => frame.message.full_kind(),
         Event::Permission(question) => format!("may {} run?", question.tool_name()),
         Event::Choices(question) => format!("{} choices?", question.questions().len()),
-        Event::Plan(question) => format!("plan {:?}?", question.text().map(|text| text.as_str())),
+        Event::Plan(question) => format!(
+            "plan {:?}?",
+            question.text().map(towline_host::Text::as_str)
+        ),
         Event::Hook(hook) => format!("hook {}", hook.callback_id()),
         Event::Dialog(dialog) => format!("dialog {}", dialog.request().kind()),
         Event::Withdrawn { reason, .. } => format!("withdrawn: {reason:?}"),

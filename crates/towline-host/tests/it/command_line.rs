@@ -29,15 +29,27 @@ fn an_agent_is_always_asked_to_speak_the_protocol() {
     );
 }
 
+/// Each option and what it adds to the command line.
+fn check(cases: impl IntoIterator<Item = (AgentCommand, &'static str)>) {
+    for (command, expected) in cases {
+        let before = "--output-format stream-json --verbose --permission-prompt-tool stdio ";
+        let after = " --input-format stream-json";
+        let line = arguments(&command).join(" ");
+        let added = line
+            .strip_prefix(before)
+            .and_then(|rest| rest.strip_suffix(after));
+        assert_eq!(added, Some(expected), "{line}");
+    }
+}
+
+fn json(text: &str) -> Json {
+    Json::new(text).unwrap()
+}
+
 #[test]
-fn every_option_becomes_its_flag() {
-    let json = |text: &str| Json::new(text).unwrap();
+fn which_conversation() {
     let uuid = Uuid::from("u");
-    let stdio = || McpServerConfig {
-        command: Some("x".into()),
-        ..McpServerConfig::default()
-    };
-    for (command, expected) in [
+    check([
         (agent().continue_latest(), "--continue"),
         (agent().resume("ID"), "--resume ID"),
         (agent().resume("ID").fork(), "--resume ID --fork-session"),
@@ -66,6 +78,12 @@ fn every_option_becomes_its_flag() {
                 .thinking_display("summarized"),
             "--thinking adaptive --thinking-display summarized",
         ),
+    ]);
+}
+
+#[test]
+fn which_model_and_how_much_of_it() {
+    check([
         (agent().thinking(Thinking::Disabled), "--thinking disabled"),
         (
             agent().max_thinking_tokens(100),
@@ -79,6 +97,12 @@ fn every_option_becomes_its_flag() {
             agent().json_schema(&json(r#"{"type":"object"}"#)),
             r#"--json-schema {"type":"object"}"#,
         ),
+    ]);
+}
+
+#[test]
+fn what_the_model_is_told() {
+    check([
         (agent().system_prompt("S"), "--system-prompt S"),
         (agent().system_prompt(""), "--system-prompt "),
         (agent().system_prompt_file("/f"), "--system-prompt-file /f"),
@@ -94,6 +118,12 @@ fn every_option_becomes_its_flag() {
             agent().exclude_dynamic_prompt_sections(),
             "--exclude-dynamic-system-prompt-sections",
         ),
+    ]);
+}
+
+#[test]
+fn what_the_agent_may_do() {
+    check([
         (
             agent().permission_mode(&PermissionMode::Plan),
             "--permission-mode plan",
@@ -121,6 +151,16 @@ fn every_option_becomes_its_flag() {
             agent().permission_prompts("none"),
             "--permission-prompts none",
         ),
+    ]);
+}
+
+#[test]
+fn what_the_agent_reads_and_tells() {
+    let stdio = || McpServerConfig {
+        command: Some("x".into()),
+        ..McpServerConfig::default()
+    };
+    check([
         (agent().mcp_config("/m.json"), "--mcp-config /m.json"),
         (
             agent().remote_mcp_server("s", stdio()),
@@ -155,15 +195,7 @@ fn every_option_becomes_its_flag() {
             agent().args(["--foo", "bar"]).arg("--flag"),
             "--foo bar --flag",
         ),
-    ] {
-        let before = "--output-format stream-json --verbose --permission-prompt-tool stdio ";
-        let after = " --input-format stream-json";
-        let line = arguments(&command).join(" ");
-        let added = line
-            .strip_prefix(before)
-            .and_then(|rest| rest.strip_suffix(after));
-        assert_eq!(added, Some(expected), "{line}");
-    }
+    ]);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn dialog(answer: impl FnOnce(towline_host::Dialog)) -> impl FnOnce(Event) {
 async fn a_permission_is_allowed() {
     check(
         BASH,
-        permission(|question| question.allow()),
+        permission(towline_host::Permission::allow),
         r#"{"behavior":"allow"}"#,
     )
     .await;
@@ -86,7 +86,7 @@ async fn a_permission_is_allowed_with_another_input() {
 async fn a_suggestion_is_accepted() {
     check(
         BASH,
-        permission(|question| question.accept_suggestions()),
+        permission(towline_host::Permission::accept_suggestions),
         r#"{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch *"}],"behavior":"allow","destination":"localSettings"}]}"#,
     )
     .await;
@@ -114,7 +114,7 @@ async fn permissions_are_changed_with_an_answer() {
 async fn a_whole_tool_is_allowed_for_the_session() {
     check(
         BASH,
-        permission(|question| question.allow_tool_for_session()),
+        permission(towline_host::Permission::allow_tool_for_session),
         r#"{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"}]}"#,
     )
     .await;
@@ -227,7 +227,12 @@ async fn a_plan_is_approved_or_rejected() {
             other => panic!("{other:?}"),
         }
     };
-    check(PLAN, plan(|plan| plan.approve()), r#"{"behavior":"allow"}"#).await;
+    check(
+        PLAN,
+        plan(towline_host::Plan::approve),
+        r#"{"behavior":"allow"}"#,
+    )
+    .await;
     check(
         PLAN,
         plan(|plan| plan.reject("shorter")),
@@ -246,10 +251,10 @@ async fn hooks_answer_in_both_formats() {
     check(HOOK, hook(|hook| hook.allow("because")), &specific("allow")).await;
     check(HOOK, hook(|hook| hook.deny("because")), &specific("deny")).await;
     check(HOOK, hook(|hook| hook.ask("because")), &specific("ask")).await;
-    check(HOOK, hook(|hook| hook.proceed()), "{}").await;
+    check(HOOK, hook(towline_host::Hook::proceed), "{}").await;
     check(
         HOOK,
-        hook(|hook| hook.approve()),
+        hook(towline_host::Hook::approve),
         r#"{"decision":"approve"}"#,
     )
     .await;
