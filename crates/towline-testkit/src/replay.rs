@@ -257,7 +257,7 @@ impl Replay {
         }
         match self.steps.get(self.next) {
             Some(step) if step.side == self.us => self.due(),
-            _ => Some(self.moved? + self.timeout),
+            _ => self.moved?.checked_add(self.timeout),
         }
     }
 
@@ -315,7 +315,7 @@ impl Replay {
                 time.saturating_sub(before.map_or(time, |before| before.time))
             }
         };
-        Some(self.reached? + pause)
+        self.reached?.checked_add(pause)
     }
 
     /// The recorded line that a live one belongs to, and how the two compare.

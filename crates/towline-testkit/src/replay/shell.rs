@@ -52,9 +52,11 @@ impl Replay {
             if self.end().is_some() && lines.is_idle() {
                 return self.report(found, withheld);
             }
-            let due = self.poll_timeout().map(time::Instant::from_std);
             // What is left to write when all is over does not wait for ever either.
-            let due = due.unwrap_or_else(|| time::Instant::now() + self.timeout);
+            let due = match self.poll_timeout() {
+                Some(due) => Some(due.into()),
+                None => time::Instant::now().checked_add(self.timeout),
+            };
             tokio::select! {
                 // Nothing more is taken in while the other side does not take what it gets.
                 read = reader.read(&mut buffer), if is_open && lines.has_room() => match read {
@@ -76,7 +78,7 @@ impl Replay {
                     lines.forget();
                     self.handle_broken(error.to_string());
                 },
-                () = time::sleep_until(due) => {
+                () = until(due) => {
                     if self.end().is_some() {
                         lines.forget();
                     }
@@ -152,6 +154,14 @@ impl<W: AsyncWrite + Unpin> Lines<W> {
             self.writer = None;
         }
         Ok(())
+    }
+}
+
+/// Waits until then; for ever if there is no such time.
+async fn until(due: Option<time::Instant>) {
+    match due {
+        Some(due) => time::sleep_until(due).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -128,7 +128,9 @@ impl Trace {
             .map_or(0.0, towline_protocol::Number::as_f64);
         self.steps.push(Step {
             row,
-            time: Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default(),
+            time: Duration::try_from_secs_f64(milliseconds / 1000.0)
+                .unwrap_or_default()
+                .min(LONGEST),
             side,
             line,
         });
@@ -170,4 +172,6 @@ impl Step {
     }
 }
 
+/// No recording is longer, so that times can be added without care.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 const NO_DIRECTION: &str = "a bare line: without `dir` nobody knows which side said it";
