@@ -2,5 +2,6 @@
 #![warn(missing_docs)]
 
 pub mod real_cli;
+pub mod replay;
 pub mod script_api;
 pub mod tidy;
