@@ -3,17 +3,19 @@
 mod check;
 mod message;
 mod progress;
+mod record;
 mod row;
 mod show;
 mod source;
 mod tally;
+mod wrapper;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use towline_protocol::LineDecoder;
 
-/// Show and check recorded traces.
+/// Record, show and check traces.
 #[derive(Debug, Args)]
 pub(crate) struct Trace {
     #[command(subcommand)]
@@ -24,6 +26,8 @@ pub(crate) struct Trace {
 enum TraceCommand {
     Show(show::Show),
     Check(check::Check),
+    Record(record::Record),
+    Wrapper(wrapper::Wrapper),
 }
 
 impl Trace {
@@ -31,6 +35,8 @@ impl Trace {
         match self.command {
             TraceCommand::Show(show) => show.run(),
             TraceCommand::Check(check) => check.run(),
+            TraceCommand::Record(record) => record.run(),
+            TraceCommand::Wrapper(wrapper) => wrapper.run(),
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod run;
 mod trace_check;
+mod trace_record;
 mod trace_show;
 
 #[test]
@@ -16,6 +17,9 @@ fn wrong_usage_exits_with_2() {
         &["trace", "show"],
         &["trace", "check"],
         &["trace", "show", "-", "--width", "wide"],
+        &["trace", "record", "out.jsonl"],
+        &["trace", "record", "out.jsonl", "true"],
+        &["trace", "wrapper", "program", "--", "true"],
         &["no-such-command"],
     ] {
         assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");
