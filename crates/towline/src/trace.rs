@@ -4,6 +4,7 @@ mod check;
 mod message;
 mod progress;
 mod record;
+mod replay;
 mod row;
 mod show;
 mod source;
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use towline_protocol::LineDecoder;
 
-/// Record, show and check traces.
+/// Record, show, check and replay traces.
 #[derive(Debug, Args)]
 pub(crate) struct Trace {
     #[command(subcommand)]
@@ -27,6 +28,7 @@ enum TraceCommand {
     Show(show::Show),
     Check(check::Check),
     Record(record::Record),
+    Replay(replay::Replay),
     Wrapper(wrapper::Wrapper),
 }
 
@@ -36,6 +38,7 @@ impl Trace {
             TraceCommand::Show(show) => show.run(),
             TraceCommand::Check(check) => check.run(),
             TraceCommand::Record(record) => record.run(),
+            TraceCommand::Replay(replay) => replay.run(),
             TraceCommand::Wrapper(wrapper) => wrapper.run(),
         }
     }
