@@ -29,9 +29,22 @@ pub struct Peek<'a> {
 /// assert_eq!(peek.parent_tool_use_id, None);
 /// ```
 pub fn peek(line: &str) -> Option<Peek<'_>> {
+    look_for(line, KIND | SESSION | PARENT)
+}
+
+/// Looks for the kind of a line alone, and stops as soon as it has it.
+///
+/// ```
+/// let line = r#"{"type":"control_request","request_id":"r1","request":{"subtype":"interrupt"}}"#;
+/// assert_eq!(towline_protocol::peek_kind(line).as_deref(), Some("control_request"));
+/// ```
+pub fn peek_kind(line: &str) -> Option<Cow<'_, str>> {
+    look_for(line, KIND)?.kind
+}
+
+fn look_for(line: &str, mut missing: u8) -> Option<Peek<'_>> {
     let bytes = line.as_bytes();
     let mut peek = Peek::default();
-    let mut missing = KIND | SESSION | PARENT;
     let mut at = skip_space(bytes, 0);
     if bytes.get(at) != Some(&b'{') {
         return None;

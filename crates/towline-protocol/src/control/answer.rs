@@ -491,6 +491,15 @@ wire_structs! {
         cancelled: Option<bool>,
     }
 
+    /// To `elicitation`, by the host.
+    #[derive(Default)]
+    pub struct ElicitationAnswer {
+        /// `accept`, `decline` or `cancel`.
+        action: Option<Text>,
+        /// The filled form.
+        content: Option<Json>,
+    }
+
     /// To `side_question`.
     #[derive(Default)]
     pub struct SideQuestionAnswer {

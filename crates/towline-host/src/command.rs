@@ -1,0 +1,431 @@
+//! [`AgentCommand`]: which agent to start, and how.
+
+mod flags;
+mod program;
+mod version;
+
+use std::{
+    ffi::{OsStr, OsString},
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use towline_protocol::{
+    CallbackId, Extra, HookEvent, HookMatcher, HookMatchers, Json, LineDecoder, Map, Nullable,
+    Number, SessionId, Text, Wire as _,
+    control::request::{Initialize, McpServerConfig},
+};
+
+use crate::{
+    answer::{self, TurnAnswer},
+    control::DEFAULT_TIMEOUT,
+    driver::Limits,
+    error::Error,
+    mcp::Starter,
+    process::Process,
+    prompt::Prompt,
+    session::{Parts, Session},
+    transport::Transport,
+};
+
+pub use flags::{Effort, SettingSource, Thinking};
+pub use semver::{Version, VersionReq};
+
+/// An agent to be started: the program, its flags, and what this side of the conversation offers.
+///
+/// ```
+/// use towline_host::{AgentCommand, PermissionMode};
+///
+/// let command = AgentCommand::new("/usr/local/bin/claude")
+///     .current_dir("/tmp")
+///     .model("sonnet")
+///     .permission_mode(&PermissionMode::AcceptEdits)
+///     .max_turns(20)
+///     .partial_messages();
+/// let arguments = command.arguments()?;
+/// assert!(arguments.windows(2).any(|pair| pair == ["--model", "sonnet"]));
+/// # Ok::<(), towline_host::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AgentCommand {
+    program: OsString,
+    /// What comes before the flags: the package for `npx`, say.
+    leading: Vec<OsString>,
+    directory: Option<PathBuf>,
+    environment: Vec<(OsString, Option<OsString>)>,
+    flags: Vec<Flag>,
+    trailing: Vec<OsString>,
+    servers: Vec<Starter>,
+    remote_servers: Map<McpServerConfig>,
+    initialize: Option<Initialize>,
+    questions: bool,
+    wanted: Option<VersionReq>,
+    limits: Limits,
+    timeout: Option<Duration>,
+}
+
+/// One flag of the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Flag {
+    name: &'static str,
+    value: Option<OsString>,
+}
+
+impl AgentCommand {
+    /// A program by its path, or by a name to be found on the `PATH`.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            leading: Vec::new(),
+            directory: None,
+            environment: Vec::new(),
+            flags: Vec::new(),
+            trailing: Vec::new(),
+            servers: Vec::new(),
+            remote_servers: Map::default(),
+            initialize: Some(Initialize::default()),
+            questions: true,
+            wanted: None,
+            limits: Limits {
+                line: LineDecoder::DEFAULT_LIMIT,
+                queue: 256 << 10,
+                question_timeout: Some(Duration::from_secs(60 * 60)),
+                close_grace: Duration::from_secs(5),
+            },
+            timeout: Some(DEFAULT_TIMEOUT),
+        }
+    }
+
+    /// Where the agent works.
+    #[must_use]
+    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// Sets an environment variable. The others are inherited, but for `CLAUDECODE`, which would have an agent believe
+    /// that it runs inside another one.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), Some(value.into())));
+        self
+    }
+
+    /// Takes an environment variable away.
+    #[must_use]
+    pub fn env_remove(mut self, name: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), None));
+        self
+    }
+
+    /// Adds an argument behind all others, as it is.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.trailing.push(argument.into());
+        self
+    }
+
+    /// Adds arguments behind all others, as they are.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.trailing.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Offers the tools of an MCP server in this program; see [`ToolServer`](crate::ToolServer).
+    #[must_use]
+    pub fn mcp_server(
+        mut self,
+        name: impl Into<Text>,
+        server: impl rmcp::ServerHandler + Clone,
+    ) -> Self {
+        let name = name.into();
+        let config = McpServerConfig {
+            kind: Some("sdk".into()),
+            name: Some(name.clone()),
+            ..McpServerConfig::default()
+        };
+        self.remote_servers.insert(name.clone(), config);
+        self.servers.retain(|starter| starter.name != name);
+        self.servers.push(Starter::new(name, server));
+        self
+    }
+
+    /// Has the agent use an MCP server outside this program.
+    #[must_use]
+    pub fn remote_mcp_server(mut self, name: impl Into<Text>, config: McpServerConfig) -> Self {
+        self.remote_servers.insert(name, config);
+        self
+    }
+
+    /// Wants to hear of an event: it comes as [`Event::Hook`](crate::Event::Hook).
+    ///
+    /// ```
+    /// use towline_host::{AgentCommand, HookEvent, HookOn};
+    ///
+    /// let command = AgentCommand::new("claude")
+    ///     .hook(HookOn::new(HookEvent::PreToolUse, "guard").matching("Bash|Write"))
+    ///     .hook(HookOn::new(HookEvent::Stop, "done"));
+    /// ```
+    #[must_use]
+    pub fn hook(self, hook: HookOn) -> Self {
+        self.with_initialize(|initialize| {
+            let mut hooks = match std::mem::take(&mut initialize.hooks) {
+                Nullable::Value(hooks) => hooks,
+                _ => HookMatchers::default(),
+            };
+            let event = hook.event.as_str();
+            let mut matchers = hooks.get(event).cloned().unwrap_or_default();
+            matchers.push(hook.matcher);
+            hooks.insert(event, matchers);
+            initialize.hooks = Nullable::Value(hooks);
+        })
+    }
+
+    /// Defines agents that the model can start, by name.
+    #[must_use]
+    pub fn agents(self, definitions: Json) -> Self {
+        self.with_initialize(|initialize| initialize.agents = Some(definitions))
+    }
+
+    /// Changes how the host introduces itself: for what has no method of its own.
+    #[must_use]
+    pub fn with_initialize(mut self, change: impl FnOnce(&mut Initialize)) -> Self {
+        change(self.initialize.get_or_insert_default());
+        self
+    }
+
+    /// Does not introduce the host: for agents that do not know `initialize`. Hooks and [`AgentCommand::agents`] need it.
+    #[must_use]
+    pub fn without_initialize(mut self) -> Self {
+        self.initialize = None;
+        self
+    }
+
+    /// Has the agent decide by itself what it would ask: it denies.
+    #[must_use]
+    pub fn without_questions(mut self) -> Self {
+        self.questions = false;
+        self
+    }
+
+    /// Refuses an agent of another version.
+    #[must_use]
+    pub fn require_version(mut self, wanted: VersionReq) -> Self {
+        self.wanted = Some(wanted);
+        self
+    }
+
+    /// How long a request to the agent may take: a minute, unless set; for ever if nothing is given.
+    #[must_use]
+    pub fn request_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How long a question of the agent may stay open before it is denied: an hour, unless set; for ever if nothing is
+    /// given.
+    #[must_use]
+    pub fn question_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.limits.question_timeout = timeout;
+        self
+    }
+
+    /// How long the agent may take to end, first by itself and then after `SIGTERM`: five seconds each, unless set.
+    #[must_use]
+    pub fn close_grace(mut self, grace: Duration) -> Self {
+        self.limits.close_grace = grace;
+        self
+    }
+
+    /// How long a line of the agent may be: 64 MiB, unless set. A longer one is an [`Event::Malformed`].
+    ///
+    /// [`Event::Malformed`]: crate::Event::Malformed
+    #[must_use]
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.limits.line = bytes;
+        self
+    }
+
+    /// How much may wait for whoever looks at the events before the agent is slowed down: 256 KiB, unless set.
+    #[must_use]
+    pub fn queue_limit(mut self, bytes: usize) -> Self {
+        self.limits.queue = bytes;
+        self
+    }
+
+    /// Starts the agent and introduces the host.
+    ///
+    /// # Errors
+    /// When the program cannot be started, an option cannot be passed on, or the agent ends or stays silent instead of
+    /// answering.
+    pub async fn spawn(self) -> Result<Session, Error> {
+        let arguments = self.arguments()?;
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.leading).args(&arguments);
+        self.surroundings(&mut command)?;
+        let description = self.describe(&arguments);
+        let cannot_start = |source| Error::Start {
+            command: description.clone(),
+            source,
+        };
+        let process = Process::spawn(command).map_err(cannot_start)?;
+        let transport = Transport::process(process).map_err(cannot_start)?;
+        self.start(transport, description).await
+    }
+
+    /// Talks to an agent that is already there, over any two streams. The program and its flags do not matter then.
+    ///
+    /// # Errors
+    /// When the agent ends or stays silent instead of answering.
+    pub async fn attach(
+        self,
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Result<Session, Error> {
+        let description = self.program.to_string_lossy().into_owned();
+        self.start(Transport::streams(reader, writer), description)
+            .await
+    }
+
+    /// Asks one thing and waits for the answer: for scripts. Questions of the agent are denied.
+    ///
+    /// # Errors
+    /// When the agent cannot be started, ends before it has answered, or the turn fails.
+    pub async fn ask(self, prompt: impl Into<Prompt>) -> Result<TurnAnswer, Error> {
+        let session = self.without_questions().spawn().await?;
+        answer::one_turn(session, prompt.into()).await
+    }
+
+    /// The command line, for a person.
+    pub(crate) fn describe(&self, arguments: &[OsString]) -> String {
+        let words = std::iter::once(&self.program)
+            .chain(&self.leading)
+            .chain(arguments);
+        words
+            .map(|word| program::shown(word))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    async fn start(self, transport: Transport, description: String) -> Result<Session, Error> {
+        let wanted = self.wanted;
+        let session = Session::start(
+            transport,
+            Parts {
+                command: description.clone(),
+                limits: self.limits,
+                timeout: self.timeout,
+                session_id: given_session(&self.flags),
+                servers: self.servers,
+                initialize: self.initialize,
+            },
+        )
+        .await?;
+        if let Some(wanted) = wanted {
+            version::check(&session, &wanted, &description)?;
+        }
+        Ok(session)
+    }
+
+    /// Directory and environment.
+    fn surroundings(&self, command: &mut std::process::Command) -> Result<(), Error> {
+        command.env_remove("CLAUDECODE");
+        if let Some(directory) = &self.directory {
+            if !directory.is_dir() {
+                return Err(Error::Option {
+                    option: "working directory".to_owned(),
+                    problem: format!("{} is no directory", directory.display()),
+                });
+            }
+            command.current_dir(directory).env("PWD", directory);
+        }
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for AgentCommand {
+    /// The command line, with long words cut short: for people and logs, not for a shell.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arguments = self.arguments().unwrap_or_default();
+        formatter.write_str(&self.describe(&arguments))
+    }
+}
+
+/// The id a session will have, where that is known before it begins.
+fn given_session(flags: &[Flag]) -> Option<SessionId> {
+    let flag = flags.iter().find(|flag| flag.name == "--session-id")?;
+    let id = flag.value.as_deref().and_then(OsStr::to_str)?;
+    Some(id.into())
+}
+
+/// An event to hear of; see [`AgentCommand::hook`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct HookOn {
+    event: HookEvent,
+    matcher: HookMatcher,
+}
+
+impl HookOn {
+    /// An event, and the name under which it comes.
+    pub fn new(event: HookEvent, callback: impl Into<CallbackId>) -> Self {
+        let matcher = HookMatcher {
+            matcher: Nullable::Absent,
+            callback_ids: vec![callback.into()],
+            timeout: None,
+            on_failure: None,
+            extra: Extra::default(),
+        };
+        Self { event, matcher }
+    }
+
+    /// Only for tools whose name matches a regular expression.
+    #[must_use]
+    pub fn matching(mut self, pattern: impl Into<Text>) -> Self {
+        self.matcher.matcher = Nullable::Value(pattern.into());
+        self
+    }
+
+    /// How long the agent waits for an answer. A tool whose hook is late does not run.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.matcher.timeout = Some(Number::from(timeout.as_secs()));
+        self
+    }
+
+    /// Does not let a tool run when the hook fails; else it runs as if there were none.
+    #[must_use]
+    pub fn block_on_failure(mut self) -> Self {
+        self.matcher.on_failure = Some("block".into());
+        self
+    }
+}
+
+/// A path as an argument.
+fn path(path: &Path) -> OsString {
+    path.as_os_str().to_owned()
+}
+
+/// JSON as an argument.
+fn json(json: &Json) -> OsString {
+    json.as_str().into()
+}
+
+impl AgentCommand {
+    /// The MCP servers that were given one by one, as the flag takes them.
+    fn given_mcp_config(&self) -> Option<OsString> {
+        if self.remote_servers.is_empty() {
+            return None;
+        }
+        let servers = self.remote_servers.to_standard_json();
+        Some(format!(r#"{{"mcpServers":{servers}}}"#).into())
+    }
+}

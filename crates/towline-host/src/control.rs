@@ -1,0 +1,225 @@
+//! [`Control`]: everything a host can say to an agent. Cheap to clone, and usable while somebody else reads the events.
+
+mod requests;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use towline_protocol::{
+    Extra, Frame, Json, Map, Outcome, Request, Text, ToAgent, UpdateEnvironment, Wire,
+};
+
+use crate::{
+    driver::{Order, ToWrite, with_line_end},
+    error::{Ending, Error},
+    prompt::Prompt,
+};
+
+/// A handle to a running agent: sends messages, asks, interrupts, closes.
+///
+/// Requests time out ([`Control::with_timeout`], a minute by default) and fail at once when the agent is gone. While a
+/// request waits, the session reads up to 16 MiB ahead of whoever looks at its events, so that the answer can arrive.
+#[derive(Clone, Debug)]
+pub struct Control {
+    orders: mpsc::UnboundedSender<Order>,
+    /// Room for what is written faster than the agent reads, in bytes.
+    room: Arc<Semaphore>,
+    timeout: Option<Duration>,
+    ended: watch::Receiver<Option<Ending>>,
+}
+
+impl Control {
+    pub(crate) fn new(
+        orders: mpsc::UnboundedSender<Order>,
+        ended: watch::Receiver<Option<Ending>>,
+        timeout: Option<Duration>,
+    ) -> Self {
+        Self {
+            orders,
+            room: Arc::new(Semaphore::new(ROOM as usize)),
+            timeout,
+            ended,
+        }
+    }
+
+    /// The same handle with another time-out for requests; none if nothing is given.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sends a message of the user. It may be sent while a turn runs; the agent then queues it.
+    ///
+    /// Waits while the agent does not read what was sent before.
+    ///
+    /// # Errors
+    /// When the agent is gone.
+    pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<(), Error> {
+        self.send_line(ToAgent::User(Box::new(prompt.into().into_user())))
+            .await
+    }
+
+    /// Sets environment variables for what the agent runs from now on.
+    ///
+    /// # Errors
+    /// When the agent is gone.
+    pub async fn update_environment(
+        &self,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<(), Error> {
+        let variables: Map<Text> = variables
+            .into_iter()
+            .map(|(name, value)| (name, Text::from(value)))
+            .collect();
+        self.send_line(ToAgent::UpdateEnvironment(Box::new(UpdateEnvironment {
+            variables,
+            extra: Extra::default(),
+        })))
+        .await
+    }
+
+    /// Sends any line.
+    ///
+    /// # Errors
+    /// When the agent is gone.
+    pub async fn send_line(&self, line: ToAgent) -> Result<(), Error> {
+        let bytes = with_line_end(Frame::encode(line).line());
+        let wanted = u32::try_from(bytes.len()).unwrap_or(ROOM).min(ROOM);
+        let mut ended = self.ended.clone();
+        let room = tokio::select! {
+            room = Arc::clone(&self.room).acquire_many_owned(wanted) => room.ok(),
+            ending = ended.wait_for(Option::is_some) => {
+                let ending = ending.ok().and_then(|ending| ending.clone());
+                return Err(self.gone(ending));
+            }
+        };
+        self.order(Order::Send(ToWrite { bytes, _room: room }))
+            .await
+    }
+
+    /// Asks the agent anything that is typed; most questions have a method of their own.
+    ///
+    /// # Errors
+    /// When the agent refuses, does not answer in time, or is gone.
+    pub async fn request(&self, request: Request) -> Result<Option<Json>, Error> {
+        let name = request.kind().to_owned();
+        let (settled, outcome) = oneshot::channel();
+        self.order(Order::Ask {
+            request: Box::new(request),
+            timeout: self.timeout,
+            settled,
+        })
+        .await?;
+        match outcome.await.unwrap_or(Outcome::Closed) {
+            Outcome::Answered(answer) => Ok(answer),
+            Outcome::Refused(failure) => Err(Error::Refused {
+                request: name,
+                failure,
+            }),
+            Outcome::TimedOut => Err(Error::TimedOut {
+                request: name,
+                after: self.timeout.unwrap_or_default(),
+            }),
+            Outcome::Cancelled | Outcome::Closed => Err(self.ended().await),
+        }
+    }
+
+    /// Asks the agent anything at all: `fields` are those of the request beside its `subtype`.
+    ///
+    /// ```no_run
+    /// # async fn example(session: &towline_host::Session) -> Result<(), Box<dyn std::error::Error>> {
+    /// use towline_host::Json;
+    ///
+    /// let fields = Json::new(r#"{"color":"blue"}"#)?;
+    /// let answer = session.control().control("set_color", &fields).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When `fields` is no object; when the agent refuses, does not answer in time, or is gone.
+    pub async fn control(&self, subtype: &str, fields: &Json) -> Result<Option<Json>, Error> {
+        let bad = |problem: String| Error::Option {
+            option: format!("control request `{subtype}`"),
+            problem,
+        };
+        let mut object: serde_json::Map<String, serde_json::Value> = fields
+            .parse()
+            .map_err(|error| bad(format!("its fields are no JSON object: {error}")))?;
+        object.insert("subtype".to_owned(), subtype.into());
+        let json = Json::of(&object).map_err(|error| bad(error.to_string()))?;
+        let request =
+            Request::from_json(json.text().clone()).map_err(|error| bad(error.to_string()))?;
+        self.request(request).await
+    }
+
+    /// Says that nothing more will be sent. The agent finishes what it has and ends.
+    ///
+    /// # Errors
+    /// When the agent is gone.
+    pub async fn end_input(&self) -> Result<(), Error> {
+        self.order(Order::EndInput).await
+    }
+
+    /// Ends the agent and waits for it: an interrupt, the end of its input, five seconds, `SIGTERM`, five seconds,
+    /// `SIGKILL`. See [`AgentCommand::close_grace`](crate::AgentCommand::close_grace).
+    pub async fn close(&self) -> Ending {
+        // If it cannot be told it has ended.
+        self.orders.send(Order::Close).ok();
+        self.wait().await
+    }
+
+    /// Waits until the agent has ended.
+    pub async fn wait(&self) -> Ending {
+        let mut ended = self.ended.clone();
+        let ending = ended.wait_for(Option::is_some).await;
+        let ending = ending.ok().and_then(|ending| ending.clone());
+        ending.unwrap_or_else(lost)
+    }
+
+    async fn typed<A: Wire>(&self, request: Request) -> Result<A, Error> {
+        let name = request.kind().to_owned();
+        let answer = self.request(request).await?;
+        // Many answers have no value where nothing is to be said.
+        let answer = answer.unwrap_or_else(Json::empty_object);
+        A::from_json(answer.text().clone()).map_err(|source| Error::Answer {
+            request: name,
+            source,
+        })
+    }
+
+    async fn done(&self, request: Request) -> Result<(), Error> {
+        self.request(request).await.map(|_| ())
+    }
+
+    async fn order(&self, order: Order) -> Result<(), Error> {
+        if self.ended.borrow().is_some() || self.orders.send(order).is_err() {
+            return Err(self.ended().await);
+        }
+        Ok(())
+    }
+
+    async fn ended(&self) -> Error {
+        Error::Ended(Box::new(self.wait().await))
+    }
+
+    fn gone(&self, ending: Option<Ending>) -> Error {
+        Error::Ended(Box::new(ending.unwrap_or_else(lost)))
+    }
+}
+
+/// The loop of the session was torn down with its runtime, so nobody saw how the agent ended.
+fn lost() -> Ending {
+    Ending {
+        command: "the agent".to_owned(),
+        exit: None,
+        closed: true,
+        stderr: String::new(),
+    }
+}
+
+/// How long a request may take unless another time is set.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// How much may wait to be written. A larger message waits until it is the only one.
+const ROOM: u32 = 1 << 20;

@@ -1,0 +1,491 @@
+//! The loop of a session: moves bytes between the agent and the caller, and lets [`Peer`] keep the control conversation.
+//!
+//! It alone reads and writes the agent's pipes. It does not look into lines, but for finding out which belong to the
+//! control conversation. Everything that happens passes through here once, in order.
+
+mod outgoing;
+
+use std::{collections::HashMap, future::poll_fn, io, time::Duration};
+
+use bytes::Bytes;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    sync::{mpsc, oneshot, watch},
+    time::Instant,
+};
+use towline_protocol::{
+    Answer, ControlLine, Frame, LineDecoder, Outcome, Output, Peer, Request, RequestId, Stray,
+    Text, Ticket, ToAgent, ToHost, Withdrawal,
+};
+
+use crate::{
+    error::Ending,
+    event::{Event, Item, Malformed, Problem},
+    mcp::Servers,
+    process::Exit,
+    question::{self, QuestionId, Responder},
+    queue::Sender,
+    stderr::Stderr,
+    transport::{Keeper, Stop, Transport},
+};
+
+use outgoing::Outgoing;
+pub(crate) use outgoing::ToWrite;
+
+/// What a caller wants done.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Write a line.
+    Send(ToWrite),
+    /// Ask the agent.
+    Ask {
+        request: Box<Request>,
+        timeout: Option<Duration>,
+        settled: oneshot::Sender<Outcome>,
+    },
+    /// Answer the agent.
+    Answer { ticket: Ticket, answer: Answer },
+    /// Nothing more will be sent: close the agent's input once all is written.
+    EndInput,
+    /// End the agent.
+    Close,
+}
+
+/// What a session may take, and how long.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    pub(crate) line: usize,
+    pub(crate) queue: usize,
+    pub(crate) question_timeout: Option<Duration>,
+    pub(crate) close_grace: Duration,
+}
+
+/// What the loop needs from its session.
+pub(crate) struct Setup {
+    pub(crate) command: String,
+    pub(crate) limits: Limits,
+    pub(crate) orders: mpsc::UnboundedReceiver<Order>,
+    /// For the responders of questions; the loop itself must not keep the channel open.
+    pub(crate) sender: mpsc::WeakUnboundedSender<Order>,
+    pub(crate) events: Sender<Item>,
+    pub(crate) servers: Servers,
+    /// For whoever asks after the end.
+    pub(crate) ended: watch::Sender<Option<Ending>>,
+}
+
+/// Runs a session to its end.
+pub(crate) async fn drive(mut transport: Transport, setup: Setup) {
+    let stderr = Stderr::default();
+    let drained = transport
+        .stderr
+        .take()
+        .map(|pipe| tokio::spawn(stderr.clone().drain(pipe)));
+    let mut driver = Driver {
+        peer: Peer::new("host_"),
+        waiting: HashMap::new(),
+        open: HashMap::new(),
+        decoder: LineDecoder::with_limit(setup.limits.line),
+        closing: None,
+        closed: false,
+        outgoing: Outgoing::new(transport.stdin),
+        stdout: transport.stdout,
+        keeper: transport.keeper,
+        stderr,
+        setup,
+    };
+    let exit = driver.run().await;
+    if let Some(drained) = drained {
+        // What the agent started may hold the pipe open for ever.
+        tokio::time::timeout(LAST_WORDS, drained).await.ok();
+    }
+    driver.end(exit);
+}
+
+struct Driver {
+    setup: Setup,
+    outgoing: Outgoing,
+    stdout: Stdout,
+    keeper: Option<Keeper>,
+    stderr: Stderr,
+    peer: Peer,
+    /// Who waits for an answer of the agent.
+    waiting: HashMap<RequestId, oneshot::Sender<Outcome>>,
+    /// Who is to be told when a question of the agent is over.
+    open: HashMap<Ticket, oneshot::Sender<Withdrawal>>,
+    decoder: LineDecoder,
+    /// Until when the agent may take to end, once it is to.
+    closing: Option<Instant>,
+    /// Whether it was us who wanted it to end.
+    closed: bool,
+}
+
+impl Driver {
+    /// The loop. Gives the exit of the process, if there is one and it could be known.
+    async fn run(&mut self) -> Option<Exit> {
+        let mut buffer = vec![0; READ];
+        let mut orders_open = true;
+        let mut stdout_open = true;
+        let mut exit = None;
+        while stdout_open || (self.keeper.is_some() && exit.is_none()) {
+            self.carry_out();
+
+            let limit = self.room();
+            let peer_due = self.peer.poll_timeout().map(Instant::from_std);
+            let closing_due = self.closing.filter(|_| stdout_open);
+            let due = peer_due.into_iter().chain(closing_due).min();
+            let is_writing = self.outgoing.has_work();
+            let events = &self.setup.events;
+            let stderr_may_speak = events.has_room(self.setup.limits.queue);
+            let has_keeper = self.keeper.is_some();
+            // What an agent started may hold its output open after its end.
+            let patience = exit.is_some().then_some(LAST_WORDS);
+            tokio::select! {
+                biased;
+                order = self.setup.orders.recv(), if orders_open => match order {
+                    Some(order) => self.obey(order),
+                    None => orders_open = false,
+                },
+                () = self.outgoing.write_some(), if is_writing => {}
+                () = until(due) => {
+                    let now = Instant::now();
+                    self.peer.handle_timeout(now.into_std());
+                    if stdout_open && self.closing.is_some_and(|due| due <= now) {
+                        stdout_open = false;
+                        self.finish_reading();
+                    }
+                }
+                ended = exit_of(&mut self.keeper), if has_keeper && exit.is_none() => {
+                    exit = Some(ended.ok());
+                }
+                () = self.stderr.due(), if stderr_may_speak => self.pass_on_stderr(),
+                () = poll_fn(|context| events.poll_abandoned(context)),
+                    if !orders_open && self.closing.is_none() =>
+                {
+                    // Nobody looks at the events and nobody can send: there is no session any more.
+                    self.closed = true;
+                    self.stop(Duration::ZERO);
+                }
+                read = read_when_there_is_room(&mut self.stdout, events, limit, patience, &mut buffer),
+                    if stdout_open =>
+                {
+                    match read {
+                        Ok(length @ 1..) => self.take_in(&buffer[..length]),
+                        Ok(0) | Err(_) => {
+                            stdout_open = false;
+                            self.finish_reading();
+                            // An agent that writes no more has nothing left to do.
+                            self.stop(self.setup.limits.close_grace);
+                        }
+                    }
+                }
+            }
+        }
+        exit.flatten()
+    }
+
+    /// Cuts bytes into lines, keeps those of the control conversation and passes on the others.
+    fn take_in(&mut self, mut bytes: &[u8]) {
+        let mut batch = Vec::new();
+        let mut size = 0;
+        while let Some(line) = self.decoder.next_line(&mut bytes) {
+            self.sort(line, &mut batch, &mut size);
+        }
+        self.pass_on(&mut batch, &mut size);
+    }
+
+    fn finish_reading(&mut self) {
+        let mut batch = Vec::new();
+        let mut size = 0;
+        if let Some(line) = self.decoder.finish() {
+            self.sort(line, &mut batch, &mut size);
+        }
+        self.pass_on(&mut batch, &mut size);
+    }
+
+    fn sort(&mut self, line: towline_protocol::Line, batch: &mut Vec<Item>, size: &mut usize) {
+        let item = Item::from(line);
+        if let Item::Line(text) = &item {
+            if is_control(text) {
+                let text = text.clone();
+                // What came before a question stays before it.
+                self.pass_on(batch, size);
+                return self.control_line(text);
+            }
+            *size += text.len();
+        }
+        *size += size_of::<Item>();
+        batch.push(item);
+    }
+
+    fn pass_on(&mut self, batch: &mut Vec<Item>, size: &mut usize) {
+        if !batch.is_empty() {
+            self.setup.events.push(batch.drain(..), *size);
+            *size = 0;
+        }
+    }
+
+    fn control_line(&mut self, line: Text) {
+        let frame = match Frame::<ToHost>::decode(line.clone()) {
+            Ok(frame) => frame,
+            Err(error) => return self.malformed(line, Problem::Decode(error)),
+        };
+        match ControlLine::try_from(frame.message) {
+            Ok(control) => {
+                self.peer.handle(control);
+                self.carry_out();
+            }
+            Err(_) => self
+                .setup
+                .events
+                .push([Item::Line(line.clone())], line.len()),
+        }
+    }
+
+    fn malformed(&mut self, line: Text, problem: Problem) {
+        let bytes = line.len();
+        self.push_event(Event::Malformed(Malformed { line, problem }), bytes);
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Send(line) => self.outgoing.push(line),
+            Order::Ask {
+                request,
+                timeout,
+                settled,
+            } => {
+                let deadline = timeout.map(|timeout| (Instant::now() + timeout).into_std());
+                let id = self.peer.ask(*request, deadline);
+                self.waiting.insert(id, settled);
+            }
+            Order::Answer { ticket, answer } => {
+                self.open.remove(&ticket);
+                // Too late, if it is over; the caller has been told.
+                self.peer.answer(ticket, answer);
+            }
+            Order::EndInput => self.outgoing.end(),
+            Order::Close => self.close(),
+        }
+    }
+
+    /// Does what the peer wants done.
+    fn carry_out(&mut self) {
+        while let Some(output) = self.peer.poll_output() {
+            match output {
+                Output::Send(line) => {
+                    let line = Frame::encode(ToAgent::from(line)).line().clone();
+                    self.outgoing.push(ToWrite {
+                        bytes: with_line_end(&line),
+                        _room: None,
+                    });
+                }
+                Output::Event(event) => self.peer_event(event),
+            }
+        }
+    }
+
+    fn peer_event(&mut self, event: towline_protocol::Event) {
+        use towline_protocol::Event as Peer;
+        match event {
+            Peer::Asked {
+                ticket, request, ..
+            } => self.asked(ticket, request),
+            Peer::Withdrawn { ticket, reason } => {
+                self.setup.servers.withdrawn(ticket);
+                if let Some(told) = self.open.remove(&ticket) {
+                    // The question may have been dropped.
+                    told.send(reason).ok();
+                    let question = QuestionId(ticket);
+                    self.push_event(Event::Withdrawn { question, reason }, SMALL);
+                }
+            }
+            Peer::Settled {
+                request_id,
+                outcome,
+            } => {
+                if let Some(settled) = self.waiting.remove(&request_id) {
+                    // Whoever asked may have stopped waiting.
+                    settled.send(outcome).ok();
+                }
+            }
+            Peer::Stray(stray) => {
+                let (line, problem) = match stray {
+                    Stray::Response(line) => (ToHost::ControlResponse(line), Problem::Stray),
+                    Stray::Cancel(request_id) => {
+                        let cancel = towline_protocol::ControlCancelRequest {
+                            request_id,
+                            extra: towline_protocol::Extra::default(),
+                        };
+                        (
+                            ToHost::ControlCancelRequest(Box::new(cancel)),
+                            Problem::Stray,
+                        )
+                    }
+                    Stray::UnknownRequest(line) | Stray::TooMany(line) => {
+                        (ToHost::ControlRequest(line), Problem::Refused)
+                    }
+                };
+                self.malformed(Frame::encode(line).line().clone(), problem);
+            }
+        }
+    }
+
+    fn asked(&mut self, ticket: Ticket, request: Box<Request>) {
+        let request = match self.setup.servers.take(ticket, request) {
+            Ok(taken) => {
+                if let Some(answer) = taken {
+                    self.peer.answer(ticket, answer);
+                }
+                return;
+            }
+            Err(request) => *request,
+        };
+        if let Some(timeout) = self.setup.limits.question_timeout {
+            let why = format!(
+                "Nobody answered within {}, so this was denied.",
+                in_words(timeout)
+            );
+            let answer = question::refusal(&request, &why);
+            self.peer
+                .answer_at(ticket, (Instant::now() + timeout).into_std(), answer);
+        }
+        let unanswered = question::refusal(&request, "The host did not answer this question.");
+        let Some(orders) = self.setup.sender.upgrade() else {
+            // Nobody is left who could answer.
+            self.peer.answer(ticket, unanswered);
+            return;
+        };
+        let (told, withdrawn) = oneshot::channel();
+        self.open.insert(ticket, told);
+        let responder = Responder::new(ticket, orders, withdrawn, unanswered);
+        self.push_event(question::event(request, responder), SMALL);
+    }
+
+    /// Interrupt, end of input, and then what [`Keeper`](crate::transport::Keeper) does to a process that stays.
+    fn close(&mut self) {
+        if self.closed {
+            return;
+        }
+        self.closed = true;
+        let grace = self.setup.limits.close_grace;
+        let deadline = (Instant::now() + grace).into_std();
+        self.peer.ask(Request::interrupt(), Some(deadline));
+        self.stop(grace);
+    }
+
+    fn stop(&mut self, patience: Duration) {
+        let grace = self.setup.limits.close_grace;
+        self.outgoing.end();
+        if self.closing.is_none() {
+            // A process is killed before this; anything else is left to itself then.
+            self.closing = Some(Instant::now() + patience + grace + LAST_WORDS);
+        }
+        if let Some(keeper) = &mut self.keeper {
+            keeper.stop(Stop { patience, grace });
+        }
+    }
+
+    /// Tells everybody that it is over.
+    fn end(mut self, exit: Option<Exit>) {
+        self.peer.handle_close();
+        self.carry_out();
+        self.pass_on_stderr();
+        let ending = Ending {
+            command: std::mem::take(&mut self.setup.command),
+            exit,
+            closed: self.closed,
+            stderr: self.stderr.tail(),
+        };
+        self.setup.ended.send_replace(Some(ending.clone()));
+        self.push_event(Event::Ended(ending), SMALL);
+    }
+
+    fn pass_on_stderr(&mut self) {
+        if let Some(words) = self.stderr.take() {
+            let bytes = words.len();
+            self.push_event(Event::Stderr(words), bytes);
+        }
+    }
+
+    fn push_event(&self, event: Event, bytes: usize) {
+        self.setup.events.push([Item::Event(event)], bytes);
+    }
+
+    /// How much may wait in the queue. While we wait for an answer it may be more, because the answer stands behind
+    /// what is not read yet.
+    fn room(&self) -> usize {
+        if self.peer.waiting().next().is_some() {
+            self.setup.limits.queue.max(OVERDRAFT)
+        } else {
+            self.setup.limits.queue
+        }
+    }
+}
+
+type Stdout = Box<dyn AsyncRead + Send + Unpin>;
+
+/// Waits for room in the queue, then for bytes; not longer than `patience` for those, if there is one.
+async fn read_when_there_is_room(
+    stdout: &mut Stdout,
+    events: &Sender<Item>,
+    limit: usize,
+    patience: Option<Duration>,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
+    poll_fn(|context| events.poll_room(context, limit)).await;
+    match patience {
+        None => stdout.read(buffer).await,
+        Some(patience) => tokio::time::timeout(patience, stdout.read(buffer))
+            .await
+            .unwrap_or(Ok(0)),
+    }
+}
+
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn exit_of(keeper: &mut Option<Keeper>) -> io::Result<Exit> {
+    match keeper {
+        Some(keeper) => keeper.exit().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether a line belongs to the control conversation.
+fn is_control(line: &str) -> bool {
+    matches!(
+        towline_protocol::peek_kind(line).as_deref(),
+        Some(
+            "control_request" | "control_response" | "control_cancel_request" | "callback.request"
+        )
+    )
+}
+
+pub(crate) fn with_line_end(line: &str) -> Bytes {
+    let mut bytes = Vec::with_capacity(line.len() + 1);
+    bytes.extend_from_slice(line.as_bytes());
+    bytes.push(b'\n');
+    bytes.into()
+}
+
+fn in_words(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds if seconds % 3600 == 0 => format!("{} h", seconds / 3600),
+        seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+        seconds => format!("{seconds} s"),
+    }
+}
+
+/// Bytes read at a time.
+const READ: usize = 64 << 10;
+/// What an event without a line counts in the queue.
+const SMALL: usize = 256;
+/// How much may wait in the queue while we wait for an answer of the agent.
+const OVERDRAFT: usize = 16 << 20;
+/// How long to go on reading after the end of an agent, without anything coming.
+const LAST_WORDS: Duration = Duration::from_millis(500);

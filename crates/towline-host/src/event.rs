@@ -1,0 +1,101 @@
+//! [`Event`]: everything that can happen in a session, in the order it happens.
+
+use towline_protocol::{DecodeError, Frame, Line, Text, ToHost, TurnResult};
+
+use crate::{
+    error::Ending,
+    question::{Choices, Dialog, Hook, Permission, Plan, QuestionId, Withdrawal},
+};
+
+/// Something that happened in a session.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A line of the agent: what the model says, what tools give, how a turn ended.
+    Message(Frame<ToHost>),
+    /// A tool call wants to run.
+    Permission(Box<Permission>),
+    /// The agent asks the person, with choices (`AskUserQuestion`).
+    Choices(Box<Choices>),
+    /// The agent has a plan and wants to begin (`ExitPlanMode`).
+    Plan(Box<Plan>),
+    /// A hook of ours is due.
+    Hook(Box<Hook>),
+    /// Another question, such as the form of an MCP server.
+    Dialog(Box<Dialog>),
+    /// A question needs no answer any more.
+    Withdrawn {
+        /// Which one.
+        question: QuestionId,
+        /// Why.
+        reason: Withdrawal,
+    },
+    /// The agent wrote something that cannot be read. The session goes on.
+    Malformed(Malformed),
+    /// What the agent wrote to standard error, gathered over two seconds.
+    Stderr(String),
+    /// The agent is gone. The last event.
+    Ended(Ending),
+}
+
+/// A line that cannot be read.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Malformed {
+    /// The line, or how it begins if it is too long.
+    pub line: Text,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// No JSON, or not the message it says it is.
+    #[error("{0}")]
+    Decode(DecodeError),
+    /// Not UTF-8.
+    #[error("not UTF-8 from byte {0} on")]
+    Utf8(usize),
+    /// Longer than the bound.
+    #[error("longer than {0} bytes")]
+    TooLong(usize),
+    /// An answer to no question of ours, or to one that is over; the same for a cancel.
+    #[error("belongs to no open question")]
+    Stray,
+    /// A question of a kind that is not known here, or one too many; it was refused.
+    #[error("a question that had to be refused")]
+    Refused,
+}
+
+impl Event {
+    /// How a turn ended, if that is what happened.
+    pub fn result(&self) -> Option<&TurnResult> {
+        match self {
+            Self::Message(frame) => match &frame.message {
+                ToHost::Result(result) => Some(result),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// What is in the queue: lines are read only when somebody looks at them, off the loop that moves bytes.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Line(Text),
+    Event(Event),
+}
+
+impl From<Line> for Item {
+    fn from(line: Line) -> Self {
+        let (line, problem) = match line {
+            Line::Text(text) => return Self::Line(text),
+            Line::InvalidUtf8 { text, offset, .. } => (text, Problem::Utf8(offset)),
+            Line::TooLong { limit, start } => (start, Problem::TooLong(limit)),
+        };
+        Self::Event(Event::Malformed(Malformed { line, problem }))
+    }
+}

@@ -1,0 +1,101 @@
+//! [`Progress`]: what the events so far add up to: the tree of calls, what is being written, tokens and cost.
+//!
+//! Pure: every line is handed in.
+
+use std::collections::HashSet;
+
+use towline_protocol::{
+    Accumulator, Calls, Draft, SessionId, System, TaskId, TaskUpdated, ToHost, ToolUseId, Usages,
+};
+
+/// Where a session stands.
+///
+/// ```
+/// use towline_host::{Progress, ToHost, Wire};
+///
+/// let mut progress = Progress::default();
+/// let line = r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]},"session_id":"s1"}"#;
+/// progress.handle(&ToHost::from_json(line)?);
+/// assert_eq!(progress.calls().children(None).count(), 1);
+/// assert_eq!(progress.session_id().map(|id| id.as_str()), Some("s1"));
+/// # Ok::<(), towline_host::DecodeError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Progress {
+    accumulator: Accumulator,
+    session_id: Option<SessionId>,
+    background: HashSet<TaskId>,
+}
+
+impl Progress {
+    pub(crate) fn with_session(session_id: Option<SessionId>) -> Self {
+        Self {
+            session_id,
+            ..Self::default()
+        }
+    }
+
+    /// Takes in a line of the agent.
+    pub fn handle(&mut self, line: &ToHost) {
+        self.accumulator.handle(line);
+        match line {
+            ToHost::ConversationReset(_) => self.session_id = None,
+            ToHost::System(System::TaskStarted(task)) => {
+                // Agents and workflows come back with a turn of their own. A command in the background may never end.
+                let comes_back = matches!(
+                    task.task_type.as_deref(),
+                    Some("local_agent" | "local_workflow")
+                );
+                if comes_back && self.background.len() < MOST_TASKS {
+                    self.background.insert(task.task_id.clone());
+                }
+            }
+            ToHost::System(System::TaskNotification(task)) => {
+                self.background.remove(&task.task_id);
+            }
+            ToHost::System(System::TaskUpdated(task)) if has_ended(task) => {
+                self.background.remove(&task.task_id);
+            }
+            _ => {}
+        }
+        if self.session_id.is_none() {
+            self.session_id = line.settled_session_id().cloned();
+        }
+    }
+
+    /// The session: the id it was given, or the first one that a line other than `system` and `stream_event` has, so
+    /// that a fork shows its new id and not the one it was forked from. After `/clear` it is a new one.
+    pub fn session_id(&self) -> Option<&SessionId> {
+        self.session_id.as_ref()
+    }
+
+    /// The tree of tool calls: those of subagents under the call that started the subagent.
+    pub fn calls(&self) -> &Calls {
+        self.accumulator.calls()
+    }
+
+    /// Tokens of the main thread and of each subagent, tokens in the context, and the cost.
+    pub fn usages(&self) -> &Usages {
+        self.accumulator.usages()
+    }
+
+    /// The message being written by the main thread, or by the subagent that a call started. Needs
+    /// [`AgentCommand::partial_messages`](crate::AgentCommand::partial_messages).
+    pub fn draft(&self, subagent: Option<&ToolUseId>) -> Option<&Draft> {
+        self.accumulator.draft(subagent)
+    }
+
+    /// How many agents and workflows are at work. Those that are left at the end of a turn come back with one of their
+    /// own.
+    pub fn background_tasks(&self) -> usize {
+        self.background.len()
+    }
+}
+
+fn has_ended(task: &TaskUpdated) -> bool {
+    let patch = task.patch.as_ref();
+    patch.is_some_and(|patch| patch.end_time.is_some())
+}
+
+/// More than an agent starts; a bound for one that never says that a task has ended.
+const MOST_TASKS: usize = 10_000;

@@ -1,0 +1,134 @@
+//! The agent's questions, each carrying the way to answer it.
+//!
+//! An answer consumes the question, so there is one answer at most. A question that is dropped is answered all the same:
+//! denied, or refused. Forgetting to answer cannot hang the agent.
+
+mod choices;
+mod dialog;
+mod hook;
+mod permission;
+mod plan;
+
+use tokio::sync::{mpsc, oneshot};
+use towline_protocol::{Answer, Json, PermissionAnswer, Request, Ticket, Wire};
+
+use crate::{driver::Order, event::Event};
+
+pub use choices::{Answers, Choices};
+pub use dialog::{Dialog, DialogAnswer};
+pub use hook::Hook;
+pub use permission::Permission;
+pub use plan::Plan;
+pub use towline_protocol::Withdrawal;
+
+/// Which question: the same in the question and in [`Event::Withdrawn`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QuestionId(pub(crate) Ticket);
+
+/// The way back to the agent, for one question.
+#[derive(Debug)]
+pub(crate) struct Responder {
+    id: QuestionId,
+    orders: mpsc::UnboundedSender<Order>,
+    withdrawn: oneshot::Receiver<Withdrawal>,
+    /// What is answered if nobody does; nothing once somebody did.
+    unanswered: Option<Answer>,
+}
+
+impl Responder {
+    pub(crate) fn new(
+        ticket: Ticket,
+        orders: mpsc::UnboundedSender<Order>,
+        withdrawn: oneshot::Receiver<Withdrawal>,
+        unanswered: Answer,
+    ) -> Self {
+        Self {
+            id: QuestionId(ticket),
+            orders,
+            withdrawn,
+            unanswered: Some(unanswered),
+        }
+    }
+
+    fn answer(mut self, answer: Answer) {
+        self.unanswered = None;
+        self.send(answer);
+    }
+
+    fn answer_permission(self, answer: &PermissionAnswer) {
+        self.answer(permission_answer(answer));
+    }
+
+    /// Ready when the question needs no answer any more. Never, if it stays open until it is answered.
+    async fn withdrawn(&mut self) -> Withdrawal {
+        // The driver keeps its end until the question is over; if the driver itself is gone, so is the agent.
+        (&mut self.withdrawn).await.unwrap_or(Withdrawal::Closed)
+    }
+
+    fn send(&self, answer: Answer) {
+        let ticket = self.id.0;
+        // An agent that is gone needs no answer.
+        self.orders.send(Order::Answer { ticket, answer }).ok();
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        if let Some(answer) = self.unanswered.take() {
+            self.send(answer);
+        }
+    }
+}
+
+/// What is answered in place of a caller who does not.
+pub(crate) fn refusal(request: &Request, why: &str) -> Answer {
+    match request {
+        Request::CanUseTool(_) => permission_answer(&PermissionAnswer::deny(why)),
+        Request::Elicitation(_) => Ok(Some(DialogAnswer::Cancel.to_json())),
+        _ => Err(why.into()),
+    }
+}
+
+/// The event of a question.
+pub(crate) fn event(request: Request, responder: Responder) -> Event {
+    match request {
+        Request::CanUseTool(request) => match request.tool_name.as_str() {
+            "AskUserQuestion" => match Choices::new(request, responder) {
+                Ok(choices) => Event::Choices(Box::new(choices)),
+                Err(permission) => Event::Permission(permission),
+            },
+            "ExitPlanMode" => Event::Plan(Box::new(Plan::new(request, responder))),
+            _ => Event::Permission(Box::new(Permission::new(request, responder))),
+        },
+        Request::HookCallback(request) => Event::Hook(Box::new(Hook::new(request, responder))),
+        request => Event::Dialog(Box::new(Dialog::new(request, responder))),
+    }
+}
+
+fn permission_answer(answer: &PermissionAnswer) -> Answer {
+    Ok(Some(answer.to_standard_json()))
+}
+
+/// What all questions have in common.
+macro_rules! common_to_questions {
+    ($question:ty, $asker:expr) => {
+        impl $question {
+            /// Which question this is.
+            pub fn id(&self) -> $crate::question::QuestionId {
+                self.responder.id
+            }
+
+            /// Waits until the question needs no answer any more: the agent took it back, it timed out, or the agent
+            /// is gone. Whoever asks a person can take the prompt away then.
+            pub async fn withdrawn(&mut self) -> $crate::question::Withdrawal {
+                self.responder.withdrawn().await
+            }
+        }
+    };
+}
+use common_to_questions;
+
+/// An empty answer: go on as if nobody had been asked.
+fn nothing() -> Json {
+    Json::empty_object()
+}

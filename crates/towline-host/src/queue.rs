@@ -1,0 +1,154 @@
+//! A queue bounded in bytes, between the loop that reads an agent and whoever looks at the events.
+//!
+//! The sender never waits inside [`Sender::push`]: it asks for room first, and reads no more from the agent while there
+//! is none. That is the whole backpressure. The receiver takes all there is at once, so that a busy session costs one
+//! lock for many lines.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+/// A queue, empty.
+pub(crate) fn queue<T>() -> (Sender<T>, Receiver<T>) {
+    let shared = Arc::new(Mutex::new(Shared {
+        items: VecDeque::new(),
+        bytes: 0,
+        wants_item: None,
+        wants_room: None,
+        sender_gone: false,
+        receiver_gone: false,
+    }));
+    let receiver = Receiver {
+        taken: VecDeque::new(),
+        shared: Arc::clone(&shared),
+    };
+    (Sender { shared }, receiver)
+}
+
+#[derive(Debug)]
+pub(crate) struct Sender<T> {
+    shared: Arc<Mutex<Shared<T>>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Receiver<T> {
+    taken: VecDeque<T>,
+    shared: Arc<Mutex<Shared<T>>>,
+}
+
+#[derive(Debug)]
+struct Shared<T> {
+    items: VecDeque<T>,
+    /// What the items hold, as their sender says.
+    bytes: usize,
+    wants_item: Option<Waker>,
+    wants_room: Option<Waker>,
+    sender_gone: bool,
+    receiver_gone: bool,
+}
+
+impl<T> Sender<T> {
+    /// Puts items in, whether there is room or not. They are dropped if nobody receives.
+    pub(crate) fn push(&self, items: impl IntoIterator<Item = T>, bytes: usize) {
+        let waker = {
+            let mut shared = lock(&self.shared);
+            if shared.receiver_gone {
+                return;
+            }
+            shared.items.extend(items);
+            shared.bytes += bytes;
+            shared.wants_item.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Ready when less than `limit` bytes wait, or nobody receives any more.
+    pub(crate) fn poll_room(&self, context: &Context<'_>, limit: usize) -> Poll<()> {
+        let mut shared = lock(&self.shared);
+        if shared.bytes < limit || shared.receiver_gone {
+            return Poll::Ready(());
+        }
+        shared.wants_room = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Whether less than `limit` bytes wait.
+    pub(crate) fn has_room(&self, limit: usize) -> bool {
+        lock(&self.shared).bytes < limit
+    }
+
+    /// Ready when nobody receives any more.
+    pub(crate) fn poll_abandoned(&self, context: &Context<'_>) -> Poll<()> {
+        let mut shared = lock(&self.shared);
+        if shared.receiver_gone {
+            return Poll::Ready(());
+        }
+        // One task sends, so one waker is enough for both of its reasons to wait.
+        shared.wants_room = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl<T> Receiver<T> {
+    /// The next item; nothing once the sender is gone and all is taken.
+    pub(crate) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<T>> {
+        if let Some(item) = self.taken.pop_front() {
+            return Poll::Ready(Some(item));
+        }
+        let waker = {
+            let mut shared = lock(&self.shared);
+            if shared.items.is_empty() {
+                if shared.sender_gone {
+                    return Poll::Ready(None);
+                }
+                shared.wants_item = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+            std::mem::swap(&mut self.taken, &mut shared.items);
+            shared.bytes = 0;
+            shared.wants_room.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Poll::Ready(self.taken.pop_front())
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        let waker = {
+            let mut shared = lock(&self.shared);
+            shared.sender_gone = true;
+            shared.wants_item.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        let (items, waker) = {
+            let mut shared = lock(&self.shared);
+            shared.receiver_gone = true;
+            shared.bytes = 0;
+            (std::mem::take(&mut shared.items), shared.wants_room.take())
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        // Outside the lock: dropping an item may do something of its own, such as answering a question.
+        drop(items);
+    }
+}
+
+fn lock<T>(shared: &Mutex<Shared<T>>) -> MutexGuard<'_, Shared<T>> {
+    // Nothing in here panics halfway through a change.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,124 @@
+//! [`SlashCommands`]: which commands an agent knows, found without a conversation and kept for a while.
+
+use std::time::Duration;
+
+use tokio::{sync::Mutex, time::Instant};
+use towline_protocol::{Extra, System, ToHost, control::answer::SlashCommand};
+
+use crate::{command::AgentCommand, error::Error, event::Event};
+
+/// The slash commands of an agent. Finding them starts one, so what was found is kept for five minutes.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), towline_host::Error> {
+/// use towline_host::{AgentCommand, SlashCommands};
+///
+/// let commands = SlashCommands::of(AgentCommand::claude()?);
+/// for command in commands.list().await? {
+///     println!("/{} {}", command.name, command.description.unwrap_or_default());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct SlashCommands {
+    command: AgentCommand,
+    found: Mutex<Option<(Instant, Vec<SlashCommand>)>>,
+}
+
+impl SlashCommands {
+    /// How long what was found is kept.
+    pub const KEPT_FOR: Duration = Duration::from_secs(5 * 60);
+
+    /// The commands of an agent, in the directory it is to work in.
+    pub fn of(command: AgentCommand) -> Self {
+        Self {
+            command,
+            found: Mutex::new(None),
+        }
+    }
+
+    /// The commands, as they were found at most five minutes ago.
+    ///
+    /// # Errors
+    /// When the agent cannot be started, or does not say.
+    pub async fn list(&self) -> Result<Vec<SlashCommand>, Error> {
+        // Whoever comes while the agent is asked waits for the same answer.
+        let mut found = self.found.lock().await;
+        if let Some((when, commands)) = &*found
+            && when.elapsed() < Self::KEPT_FOR
+        {
+            return Ok(commands.clone());
+        }
+        let commands = self.discover().await?;
+        *found = Some((Instant::now(), commands.clone()));
+        Ok(commands)
+    }
+
+    /// Forgets what was found: the next [`SlashCommands::list`] asks again. For changed plugins, or a new session.
+    pub async fn forget(&self) {
+        *self.found.lock().await = None;
+    }
+
+    async fn discover(&self) -> Result<Vec<SlashCommand>, Error> {
+        match by_initialize(self.command.clone()).await {
+            Ok(Some(commands)) => Ok(commands),
+            // An agent that does not know `initialize`, or does not tell commands there.
+            Ok(None)
+            | Err(Error::Refused { .. } | Error::Answer { .. } | Error::TimedOut { .. }) => {
+                by_probe(self.command.clone()).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Introduces a host: the answer has the commands, with descriptions. Nothing if it has none.
+pub(crate) async fn by_initialize(
+    command: AgentCommand,
+) -> Result<Option<Vec<SlashCommand>>, Error> {
+    let session = command.with_initialize(|_| ()).spawn().await?;
+    let commands = session.agent().and_then(|agent| agent.commands.clone());
+    session.close().await;
+    Ok(commands)
+}
+
+/// Sends `/` and looks at the first `system/init`: names alone, but of any agent.
+pub(crate) async fn by_probe(command: AgentCommand) -> Result<Vec<SlashCommand>, Error> {
+    let mut session = command
+        .without_initialize()
+        .max_turns(1)
+        .without_transcript()
+        .spawn()
+        .await?;
+    session.send("/").await?;
+    let commands = loop {
+        match session.next().await {
+            Some(Event::Message(frame)) => match frame.message {
+                ToHost::System(System::Init(init)) => {
+                    let names = init.slash_commands.unwrap_or_default();
+                    break Ok(names.iter().map(|name| named(name)).collect());
+                }
+                ToHost::Result(_) => break Ok(Vec::new()),
+                _ => {}
+            },
+            Some(Event::Ended(ending)) => break Err(Error::Ended(Box::new(ending))),
+            Some(_) => {}
+            None => break Ok(Vec::new()),
+        }
+    };
+    session.close().await;
+    commands
+}
+
+fn named(name: &str) -> SlashCommand {
+    SlashCommand {
+        // Documents show them with the slash, the real CLI writes them without.
+        name: name.trim_start_matches('/').into(),
+        description: None,
+        argument_hint: None,
+        aliases: None,
+        builtin: None,
+        extra: Extra::default(),
+    }
+}

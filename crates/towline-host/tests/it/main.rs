@@ -1,0 +1,16 @@
+//! How the host behaves towards agents, good and bad.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails, also in the functions that tests share"
+)]
+
+mod agents;
+mod backpressure;
+mod command_line;
+mod control;
+mod hostile;
+mod hygiene;
+mod mcp;
+mod questions;
+mod sessions;
+mod stderr;
