@@ -3,6 +3,7 @@
 //!
 //! What the subcommands do is theirs; see [`cli`] for the list.
 
+mod child;
 mod cli;
 mod script_api;
 mod terminal;

@@ -7,6 +7,8 @@
 
 mod run;
 mod trace_check;
+mod trace_record;
+mod trace_replay;
 mod trace_show;
 
 #[test]
@@ -16,6 +18,13 @@ fn wrong_usage_exits_with_2() {
         &["trace", "show"],
         &["trace", "check"],
         &["trace", "show", "-", "--width", "wide"],
+        &["trace", "record", "out.jsonl"],
+        &["trace", "record", "out.jsonl", "true"],
+        &["trace", "wrapper", "program", "--", "true"],
+        &["trace", "replay"],
+        &["trace", "replay", "x.jsonl", "--as", "nobody"],
+        &["trace", "replay", "x.jsonl", "--as", "host"],
+        &["trace", "replay", "x.jsonl", "--timeout", "0"],
         &["no-such-command"],
     ] {
         assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");

@@ -60,3 +60,12 @@ pub(crate) fn start(arguments: &[&str]) -> Child {
         .spawn()
         .unwrap()
 }
+
+/// The most memory that a running process ever had, in bytes.
+#[cfg(target_os = "linux")]
+pub(crate) fn peak_memory(process: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
+    kilobytes.unwrap().trim().parse::<u64>().unwrap() << 10
+}
