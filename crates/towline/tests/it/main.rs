@@ -6,6 +6,7 @@
 )]
 
 mod run;
+mod script_api;
 mod trace_check;
 mod trace_show;
 
@@ -16,6 +17,8 @@ fn wrong_usage_exits_with_2() {
         &["trace", "show"],
         &["trace", "check"],
         &["trace", "show", "-", "--width", "wide"],
+        &["script-api", "--listen", "here"],
+        &["script-api", "--print-env", "--", "true"],
         &["no-such-command"],
     ] {
         assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");
