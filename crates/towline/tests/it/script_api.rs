@@ -193,7 +193,13 @@ fn a_command_runs_with_the_environment_and_gives_its_exit_code() {
     let show =
         "echo $ANTHROPIC_API_KEY; echo $NO_PROXY; echo ${ANTHROPIC_BASE_URL%:*}; cat; exit 7";
     let ran = towline(&["script-api", "--", "sh", "-c", show], b"from stdin\n");
-    insta::assert_snapshot!(ran, @"");
+    insta::assert_snapshot!(ran, @"
+    made-up
+    127.0.0.1,localhost,::1
+    http://127.0.0.1
+    from stdin
+    -- exit 7
+    ");
     let ran = towline(&["script-api", "--", "sh", "-c", "kill -9 $$"], b"");
     assert_eq!(ran.to_string(), "-- exit 137");
     let ran = towline(&["script-api", "--", "/no/such/command"], b"");
@@ -258,6 +264,9 @@ fn mistakes_are_told_before_anything_runs() {
 #[test]
 fn other_machines_are_let_in_only_when_that_is_asked_for() {
     let (server, _) = Server::start(&["--listen", "0.0.0.0:0", "--allow-remote"]);
-    assert!(server.address.starts_with("0.0.0.0:"));
+    // It says where this machine finds it; others know the machine's name.
+    assert!(server.address.starts_with("127.0.0.1:"));
+    let port: u16 = server.address.split(':').nth(1).unwrap().parse().unwrap();
+    assert!(TcpStream::connect(("127.0.0.2", port)).is_ok());
     assert!(server.prompt("x").starts_with("HTTP/1.1 200 "));
 }

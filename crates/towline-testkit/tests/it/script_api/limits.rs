@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use tokio::{io::AsyncWriteExt, net::TcpStream};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use towline_testkit::script_api::{Options, Reply, Script, ScriptApi};
 
 use crate::client::{self, Ending, message, prompt, read, whole};
@@ -95,4 +98,28 @@ async fn many_clients_are_answered_at_once_also_more_than_there_are_places() {
     let answers = clients.join_all().await;
     assert_eq!(answers, vec!["x"; 200]);
     assert_eq!(api.requests().len(), 200);
+}
+
+#[tokio::test]
+async fn one_connection_carries_many_requests() {
+    let api = start(Options::default()).await;
+    let body = whole("x").to_string();
+    let request = |connection: &str| {
+        let length = body.len();
+        format!(
+            "POST /v1/messages HTTP/1.1\r\nhost: x\r\nconnection: {connection}\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+    };
+    let mut stream = TcpStream::connect(api.address()).await.unwrap();
+    let requests = [
+        request("keep-alive"),
+        request("keep-alive"),
+        request("close"),
+    ]
+    .concat();
+    stream.write_all(requests.as_bytes()).await.unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).await.unwrap();
+    assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 3, "{answers}");
+    assert_eq!(api.requests().len(), 3);
 }

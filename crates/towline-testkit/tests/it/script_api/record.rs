@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use towline_testkit::script_api::{End, Options, Reply, Script, ScriptApi};
+use towline_testkit::script_api::{End, Options, Recorded, Reply, Script, ScriptApi};
 
 use super::start;
 use crate::client::{get, message, post, prompt, raw, streamed};
@@ -64,7 +64,7 @@ async fn every_kind_of_request_is_recorded() {
             json!(["message", 400, "complete", {"a": 1}]),
         ]
     );
-    let bodies: Vec<_> = api.record().iter().map(|entry| entry.body()).collect();
+    let bodies: Vec<_> = api.record().iter().map(Recorded::body).collect();
     assert_eq!(
         bodies,
         [

@@ -1,5 +1,6 @@
 //! Scripts that cannot be used, and what is said about them; those of the documentation can.
 
+use proptest::prelude::*;
 use towline_testkit::script_api::Script;
 
 /// What is said about a script.
@@ -9,8 +10,17 @@ fn error(script: &str) -> String {
         .to_string()
 }
 
+/// What is said about each script.
+fn said(mistakes: &[&str]) -> String {
+    let said = mistakes.iter().map(|script| {
+        let shown = script.trim().replace('\n', " ⏎ ");
+        format!("{shown}\n  {}\n", error(script))
+    });
+    said.collect()
+}
+
 #[test]
-fn each_mistake_is_named_with_its_place_and_its_remedy() {
+fn mistakes_in_what_every_reply_has_are_named_with_their_place() {
     let mistakes = [
         "[[reply]\n",
         "[[reply]]\ntext = 'a'\ntext = 'b'",
@@ -33,43 +43,8 @@ fn each_mistake_is_named_with_its_place_and_its_remedy() {
         "[[reply]]\ntext = 'a'\npieces = 0",
         "[[reply]]\ntext = 'a'\nheaders = { 'a b' = 'c' }",
         "[[reply]]\ntext = 'a'\nheaders = { a = [] }",
-        "[[reply]]\ntext = 'a'\nusage = { tokens = 1 }",
-        "[[reply]]\ntext = 'a'\nwhen = {}",
-        "[[reply]]\ntext = 'a'\nwhen = { prompt = 'b' }",
-        "[[reply]]\ntext = 'a'\nwhen = { agent = 'sub' }",
-        "[[reply]]\nsignature = 'a'",
-        "[[reply]]\ninput = {}",
-        "[[reply]]\ntool = 'a'\ninput = 'b'",
-        "[[reply]]\ntool = 'a'\ninput = '[]'",
-        "[[reply]]\ntool = 'a'\ninput = { a = nan }",
-        "[[reply]]\necho = false",
-        "[[reply]]\nerror = 99",
-        "[[reply]]\nerror = {}",
-        "[[reply]]\nhttp = { status = 700 }",
-        "[[reply]]\nhttp = { text = 'a' }",
-        "[[reply]]\nevents = [1]",
-        "[[reply]]\ncontent = 'a'",
-        "[[reply]]\ncontent = [\n  'a',\n  { tol = 'b' },\n]",
-        "[[reply]]\ncontent = [{ text = 'a', tool = 'b' }]",
-        "[[reply]]\ncontent = [{ text = 'a', hold = 'b' }]",
-        "[[reply]]\ncontent = [{}]",
-        "[[reply]]\ncontent = [{ raw = { a = 1 } }]",
-        "[[reply]]\ntext = 'a'\nat = [{ hold = 'b' }]",
-        "[[reply]]\ntext = 'a'\nat = [{ after_events = 1 }]",
-        "[[reply]]\ntext = 'a'\nat = [{ after_events = 1, hold = 'b', cut = 'end' }]",
-        "[default]\ntexts = 'a'",
     ];
-    let said: Vec<_> = mistakes
-        .iter()
-        .map(|script| {
-            format!(
-                "{}\n  {}",
-                script.trim().replace('\n', " ⏎ "),
-                error(script)
-            )
-        })
-        .collect();
-    insta::assert_snapshot!(said.join("\n"), @r#"
+    insta::assert_snapshot!(said(&mistakes), @r#"
     [[reply]
       a.toml:1: not TOML: unclosed array table, expected `]`
     [[reply]] ⏎ text = 'a' ⏎ text = 'b'
@@ -112,6 +87,29 @@ fn each_mistake_is_named_with_its_place_and_its_remedy() {
       a.toml:3: reply 1: `a b` is no header that can be sent
     [[reply]] ⏎ text = 'a' ⏎ headers = { a = [] }
       a.toml:3: reply 1, headers: `a` must be a string, is a list
+    "#);
+}
+
+#[test]
+fn mistakes_in_conditions_and_answers_are_named_with_their_place() {
+    let mistakes = [
+        "[[reply]]\ntext = 'a'\nusage = { tokens = 1 }",
+        "[[reply]]\ntext = 'a'\nwhen = {}",
+        "[[reply]]\ntext = 'a'\nwhen = { prompt = 'b' }",
+        "[[reply]]\ntext = 'a'\nwhen = { agent = 'sub' }",
+        "[[reply]]\nsignature = 'a'",
+        "[[reply]]\ninput = {}",
+        "[[reply]]\ntool = 'a'\ninput = 'b'",
+        "[[reply]]\ntool = 'a'\ninput = '[]'",
+        "[[reply]]\ntool = 'a'\ninput = { a = nan }",
+        "[[reply]]\necho = false",
+        "[[reply]]\nerror = 99",
+        "[[reply]]\nerror = {}",
+        "[[reply]]\nhttp = { status = 700 }",
+        "[[reply]]\nhttp = { text = 'a' }",
+        "[[reply]]\nevents = [1]",
+    ];
+    insta::assert_snapshot!(said(&mistakes), @"
     [[reply]] ⏎ text = 'a' ⏎ usage = { tokens = 1 }
       a.toml:3: reply 1, usage: unknown key `tokens`, known are `input_tokens`, `output_tokens`, `cache_creation_input_tokens`, `cache_read_input_tokens`
     [[reply]] ⏎ text = 'a' ⏎ when = {}
@@ -142,6 +140,24 @@ fn each_mistake_is_named_with_its_place_and_its_remedy() {
       a.toml:2: reply 1, http: unknown key `text`, known are `status`, `body`
     [[reply]] ⏎ events = [1]
       a.toml:2: reply 1, events: an event must be a table or a string that is sent as it is
+    ");
+}
+
+#[test]
+fn mistakes_in_content_and_acts_are_named_with_their_place() {
+    let mistakes = [
+        "[[reply]]\ncontent = 'a'",
+        "[[reply]]\ncontent = [\n  'a',\n  { tol = 'b' },\n]",
+        "[[reply]]\ncontent = [{ text = 'a', tool = 'b' }]",
+        "[[reply]]\ncontent = [{ text = 'a', hold = 'b' }]",
+        "[[reply]]\ncontent = [{}]",
+        "[[reply]]\ncontent = [{ raw = { a = 1 } }]",
+        "[[reply]]\ntext = 'a'\nat = [{ hold = 'b' }]",
+        "[[reply]]\ntext = 'a'\nat = [{ after_events = 1 }]",
+        "[[reply]]\ntext = 'a'\nat = [{ after_events = 1, hold = 'b', cut = 'end' }]",
+        "[default]\ntexts = 'a'",
+    ];
+    insta::assert_snapshot!(said(&mistakes), @"
     [[reply]] ⏎ content = 'a'
       a.toml:2: reply 1: `content` must be a list, is a string
     [[reply]] ⏎ content = [ ⏎   'a', ⏎   { tol = 'b' }, ⏎ ]
@@ -162,7 +178,7 @@ fn each_mistake_is_named_with_its_place_and_its_remedy() {
       a.toml:3: reply 1, at: does more than one thing, write one element for each
     [default] ⏎ texts = 'a'
       a.toml:2: default: unknown key `texts`, did you mean `text`?
-    "#);
+    ");
 }
 
 #[test]
@@ -175,4 +191,51 @@ fn the_script_of_the_documentation_is_one() {
         .map(|line| format!("{}\n", line.trim_start_matches("//!")))
         .collect();
     assert_eq!(Script::from_toml(&example).unwrap().len(), 4);
+}
+
+/// Pieces of scripts, right and wrong.
+const PIECES: &[&str] = &[
+    "[[reply]]",
+    "[default]",
+    "text",
+    "tool",
+    "input",
+    "content",
+    "at",
+    "when",
+    "error",
+    "http",
+    "events",
+    "cut",
+    "after_bytes",
+    "hold",
+    "pieces",
+    "times",
+    "=",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "'a'",
+    "''",
+    "1",
+    "-1",
+    "1e400",
+    "0xff",
+    "9223372036854775807",
+    "2026-01-01",
+    "true",
+    "inf",
+    "\n",
+    "\"\\u0000\"",
+    "'{\"a\":null}'",
+];
+
+proptest! {
+    #[test]
+    fn no_script_makes_the_reader_panic(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..24)) {
+        // Whatever it is, it is a script or an error.
+        drop(Script::from_toml(&pieces.join(" ")));
+    }
 }
