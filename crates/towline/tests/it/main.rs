@@ -6,6 +6,7 @@
 )]
 
 mod run;
+mod script_api;
 mod trace_check;
 mod trace_record;
 mod trace_replay;
@@ -25,6 +26,8 @@ fn wrong_usage_exits_with_2() {
         &["trace", "replay", "x.jsonl", "--as", "nobody"],
         &["trace", "replay", "x.jsonl", "--as", "host"],
         &["trace", "replay", "x.jsonl", "--timeout", "0"],
+        &["script-api", "--listen", "here"],
+        &["script-api", "--print-env", "--", "true"],
         &["no-such-command"],
     ] {
         assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");
