@@ -91,34 +91,34 @@ const MADE_BY_THE_CLI: [&str; 4] = [
 mod tests {
     use super::*;
 
-    fn check(fields: &str, expected: Option<Opening>) {
+    fn check(fields: &str, expected: Option<&Opening>) {
         use towline_protocol::{Wire, transcript::Record};
 
         let line = format!(r#"{{"type":"user",{fields}}}"#);
         let Record::User(record) = Record::from_json(line.clone()).unwrap() else {
             panic!("{line} is no user record");
         };
-        assert_eq!(opening(&record), expected, "{line}");
+        assert_eq!(opening(&record).as_ref(), expected, "{line}");
     }
 
     #[test]
     fn a_prompt_is_what_a_person_typed() {
-        let prompt = |text: &str| Some(Opening::Prompt(text.to_owned()));
+        let prompt = |text: &str| Opening::Prompt(text.to_owned());
         check(
             r#""message":{"content":" two\nlines "}"#,
-            prompt("two lines"),
+            Some(&prompt("two lines")),
         );
         check(
             r#""message":{"content":[{"type":"text","text":""},{"type":"text","text":"b"}]}"#,
-            prompt("b"),
+            Some(&prompt("b")),
         );
         check(
             r#""message":{"content":"<command-name>/usage</command-name> x"}"#,
-            Some(Opening::Command("/usage".to_owned())),
+            Some(&Opening::Command("/usage".to_owned())),
         );
         check(
             r#""message":{"content":"<ide_selection>x</ide_selection> and more"}"#,
-            prompt("<ide_selection>x</ide_selection> and more"),
+            Some(&prompt("<ide_selection>x</ide_selection> and more")),
         );
         for none in [
             r#""isMeta":true,"message":{"content":"x"}"#,

@@ -119,7 +119,7 @@ fn a_file_that_may_not_be_read_is_named_and_the_others_are_listed() {
     let made = Made::new();
     made.real(1, "compact");
     let closed = made.real(2, "forked");
-    fs::set_permissions(closed.path(), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(closed.path(), fs::Permissions::from_mode(0o000)).unwrap();
     if fs::File::open(closed.path()).is_ok() {
         // Nothing is closed to root; then at least everything is listed.
         let listing = made.home.list(&ListQuery::default()).unwrap();

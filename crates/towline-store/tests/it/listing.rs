@@ -212,18 +212,18 @@ fn a_tag_is_the_last_one_and_an_empty_one_takes_it_away() {
 }
 
 #[test]
-fn ten_thousand_sessions_and_a_huge_one_are_listed_at_once() {
+fn thousands_of_sessions_and_a_huge_one_are_listed_at_once() {
     let made = Made::new();
     let text = format!("{}\n", record("user", 1, 0, "hello", 1));
-    for number in 0..10_000 {
+    for number in 0..2000 {
         let session = made.session(number);
         fs::write(session.path(), &text).unwrap();
     }
     // Five gigabytes of nothing between a first and a last line.
-    let huge = made.with(10_000, &text);
+    let huge = made.with(2000, &text);
     let title = format!(
         r#"{{"type":"custom-title","customTitle":"huge","sessionId":"{}"}}"#,
-        key(10_000)
+        key(2000)
     );
     let file = File::options().write(true).open(huge.path()).unwrap();
     file.set_len(5 << 30).unwrap();
@@ -248,7 +248,7 @@ fn ten_thousand_sessions_and_a_huge_one_are_listed_at_once() {
             .unwrap()
             .sessions
             .len(),
-        10_001
+        2001
     );
     // Reading the huge one alone would take longer.
     assert!(

@@ -116,10 +116,10 @@ fn subagents_are_searched_with_their_session() {
     )
     .unwrap();
     assert_eq!(
-        search(&made, words("sub final"))[..],
+        search(&made, words("SUBTASK"))[..],
         [
-            "1 23 tool result: [sub final] answer",
-            "1/a7 21 answer: [sub final] answer"
+            "1 19 tool input: [SUBTASK] one",
+            "1/a7 1 prompt: [SUBTASK] one"
         ]
     );
 }

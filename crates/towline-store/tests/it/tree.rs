@@ -10,179 +10,126 @@ fn open(lines: &[String]) -> (Made, Transcript) {
     (made, transcript)
 }
 
-fn last_prompt(leaf: u32) -> String {
-    let leaf = key(leaf);
-    format!(r#"{{"type":"last-prompt","lastPrompt":"p","leafUuid":"{leaf}"}}"#)
+/// A transcript in short, a word a piece: a capital letter for what the cases have in common, `L4` for a `last-prompt`
+/// that names 4, and `u5<2:text@9` for a prompt 5 that hangs on 2, written in second 9 (`a` for an answer, `s` for a
+/// note, `m` for a prompt that is meta).
+fn script(text: &str) -> Vec<String> {
+    text.split_whitespace().flat_map(piece).collect()
+}
+
+fn piece(word: &str) -> Vec<String> {
+    let (letter, rest) = word.split_at(1);
+    match letter {
+        "B" => script("u1<0:one@1 a2<1:A1@2"),
+        "X" => script("u3<2:X@3 a4<3:AX@4"),
+        "Y" => script("u5<2:Y@5 a6<5:AY@6"),
+        // The branch X, written later than the branch Y.
+        "Z" => script("u3<2:X@30 a4<3:AX@31"),
+        // The branch X, as a subagent's.
+        "S" => script("u3<0:X@3 a4<3:AX@4")
+            .iter()
+            .map(|line| aside(line))
+            .collect(),
+        // Hangs on a record that is not there.
+        "O" => script(&format!("u7<99:orphan@{rest} a8<7:AO@{rest}")),
+        "L" => vec![format!(
+            r#"{{"type":"last-prompt","lastPrompt":"p","leafUuid":"{}"}}"#,
+            key(rest.parse().unwrap())
+        )],
+        kind => {
+            let (number, rest) = rest.split_once('<').unwrap();
+            let (parent, rest) = rest.split_once(':').unwrap();
+            let (text, second) = rest.split_once('@').unwrap();
+            let [number, parent, second] =
+                [number, parent, second].map(|part| part.parse().unwrap());
+            let line = |kind| record(kind, number, parent, text, second);
+            vec![match kind {
+                "u" => line("user"),
+                "a" => line("assistant"),
+                "s" => line("system"),
+                "m" => line("user").replace(r#""isSidechain""#, r#""isMeta":true,"isSidechain""#),
+                other => panic!("no piece {other}"),
+            }]
+        }
+    }
 }
 
 fn aside(line: &str) -> String {
     line.replace(r#""isSidechain":false"#, r#""isSidechain":true"#)
 }
 
-fn meta(line: &str) -> String {
-    line.replace(r#""isSidechain""#, r#""isMeta":true,"isSidechain""#)
-}
-
 /// Each case was given to CLI 2.1.325 with `--resume`; expected is what it sent to the API as the conversation, but for
 /// what nobody said.
 #[test]
 fn the_live_branch_is_the_one_that_the_cli_resumes() {
-    let user = |number, parent, text, second| record("user", number, parent, text, second);
-    let answer = |number, parent, text, second| record("assistant", number, parent, text, second);
-    let base = || vec![user(1, 0, "one", 1), answer(2, 1, "A1", 2)];
-    let x = || vec![user(3, 2, "X", 3), answer(4, 3, "AX", 4)];
-    let y = || vec![user(5, 2, "Y", 5), answer(6, 5, "AY", 6)];
-    let late_x = || vec![user(3, 2, "X", 30), answer(4, 3, "AX", 31)];
-    let orphan = |second| {
-        vec![
-            user(7, 99, "orphan", second),
-            answer(8, 7, "AO", second + 1),
-        ]
-    };
-    let aside_x = || vec![aside(&user(3, 0, "X", 3)), aside(&answer(4, 3, "AX", 4))];
-    let note = |parent| vec![record("system", 9, parent, "", 9)];
-    let named = |leaf| vec![last_prompt(leaf)];
-    for (name, parts, expected) in [
+    for (name, text, expected) in [
         (
             "the newest in the file, not by time",
-            [base(), late_x(), y()].concat(),
+            "B Z Y",
             "one A1 Y AY",
         ),
-        (
-            "the newest of one time",
-            [base(), x(), y()].concat(),
-            "one A1 Y AY",
-        ),
-        (
-            "the one that is named",
-            [base(), x(), y(), named(4)].concat(),
-            "one A1 X AX",
-        ),
-        (
-            "named before another came",
-            [base(), x(), named(4), y()].concat(),
-            "one A1 X AX",
-        ),
+        ("the one that is named", "B X Y L4", "one A1 X AX"),
+        ("named before another came", "B X L4 Y", "one A1 X AX"),
         (
             "named, and gone on from",
-            [base(), y(), x(), named(4), vec![user(7, 4, "X2", 7)]].concat(),
+            "B Y X L4 u7<4:X2@7",
             "one A1 X AX X2",
         ),
         (
             "named, but the newest comes from it",
-            [base(), x(), named(2)].concat(),
+            "B X L2",
             "one A1 X AX",
         ),
         (
             "named, then another branch of it",
-            [base(), x(), named(2), vec![user(5, 2, "Y", 5)]].concat(),
+            "B X L2 u5<2:Y@5",
             "one A1 Y",
         ),
-        (
-            "named in the middle of a branch",
-            [base(), x(), y(), named(3)].concat(),
-            "one A1 X",
-        ),
+        ("named in the middle of a branch", "B X Y L3", "one A1 X"),
         (
             "named with two branches behind it",
-            [base(), x(), y(), named(1)].concat(),
+            "B X Y L1",
             "one A1 Y AY",
         ),
-        (
-            "named, then a new root",
-            [base(), x(), named(2), vec![user(5, 0, "root", 5)]].concat(),
-            "one A1",
-        ),
-        (
-            "named several times",
-            [base(), x(), y(), named(4), named(6), named(4)].concat(),
-            "one A1 X AX",
-        ),
-        (
-            "named, but not there",
-            [base(), x(), y(), named(77)].concat(),
-            "one A1 Y AY",
-        ),
-        (
-            "no prompt behind the fork",
-            [base(), x(), vec![user(5, 2, "Y", 5)]].concat(),
-            "one A1 Y",
-        ),
+        ("named, then a new root", "B X L2 u5<0:root@5", "one A1"),
+        ("named several times", "B X Y L4 L6 L4", "one A1 X AX"),
+        ("named, but not there", "B X Y L77", "one A1 Y AY"),
+        ("no answer yet", "B X u5<2:Y@5", "one A1 Y"),
         (
             "a note on an older branch",
-            [base(), x(), y(), note(4)].concat(),
+            "B X Y s9<4:note@9",
             "one A1 X AX",
         ),
-        (
-            "two roots",
-            [base(), vec![user(3, 0, "root", 3)]].concat(),
-            "root",
-        ),
-        (
-            "a subagent's records behind it",
-            [base(), aside_x()].concat(),
-            "one A1",
-        ),
-        (
-            "an orphan at once",
-            [base(), orphan(3)].concat(),
-            "one A1 orphan AO",
-        ),
-        (
-            "an orphan after five seconds",
-            [base(), orphan(7)].concat(),
-            "one A1 orphan AO",
-        ),
-        (
-            "an orphan after six seconds",
-            [base(), orphan(8)].concat(),
-            "orphan AO",
-        ),
+        ("two roots", "B u3<0:root@3", "root"),
+        ("a subagent's records behind it", "B S", "one A1"),
+        ("an orphan at once", "B O3", "one A1 orphan AO"),
+        ("an orphan after five seconds", "B O7", "one A1 orphan AO"),
+        ("an orphan after six seconds", "B O8", "orphan AO"),
         (
             "an orphan behind a fork",
-            [base(), x(), y(), orphan(7)].concat(),
+            "B X Y O7",
             "one A1 Y AY orphan AO",
         ),
-        (
-            "an orphan behind a subagent",
-            [base(), aside_x(), orphan(5)].concat(),
-            "one A1 orphan AO",
-        ),
+        ("an orphan behind a subagent", "B S O5", "one A1 orphan AO"),
         (
             "two orphans",
-            [base(), orphan(3), vec![user(9, 98, "again", 5)]].concat(),
+            "B O3 u9<98:again@5",
             "one A1 orphan AO again",
         ),
         (
-            "a record written twice",
-            [
-                base(),
-                vec![
-                    user(3, 2, "v1", 3),
-                    user(3, 2, "v2", 4),
-                    answer(4, 3, "A", 5),
-                ],
-            ]
-            .concat(),
+            "written twice",
+            "B u3<2:v1@3 u3<2:v2@4 a4<3:A@5",
             "one A1 v2 A",
         ),
         (
             "a circle",
-            vec![
-                user(1, 2, "one", 1),
-                answer(2, 1, "A1", 2),
-                user(3, 2, "leaf", 3),
-            ],
+            "u1<2:one@1 a2<1:A1@2 u3<2:leaf@3",
             "one A1 leaf",
         ),
         // The CLI sends what is meta; it is no message.
-        (
-            "meta at the end",
-            [base(), x(), vec![meta(&user(5, 2, "meta", 5))]].concat(),
-            "one A1",
-        ),
+        ("meta at the end", "B X m5<2:meta@5", "one A1"),
     ] {
-        let (_made, mut transcript) = open(&parts);
+        let (_made, mut transcript) = open(&script(text));
         assert_eq!(texts(&mut transcript).join(" "), expected, "{name}");
     }
 }
