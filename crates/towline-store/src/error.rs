@@ -72,9 +72,14 @@ pub enum Error {
         /// `title` or `tag`.
         what: &'static str,
     },
-    /// A search pattern that is no regular expression.
-    #[error("cannot search for that pattern")]
-    Pattern(#[source] regex::Error),
+    /// A search pattern that is no regular expression, or too large a one.
+    #[error("cannot search for `{pattern}`: {problem}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        problem: String,
+    },
 }
 
 impl Error {

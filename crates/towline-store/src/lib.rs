@@ -30,6 +30,7 @@ pub use fork::ForkOptions;
 pub use home::{Home, Scope};
 pub use key::SessionKey;
 pub use list::{ListQuery, Listing, SessionSummary};
+pub use plain::open as open_plain;
 pub use project::project_folder_name;
 pub use records::{
     Entry, Located, NumberedLine, NumberedLines, Place, Records, SkipReason, Skipped,

@@ -9,8 +9,11 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// Opens a plain file to read it.
-pub(crate) fn open(path: &Path) -> Result<File> {
+/// Opens a plain file to read it byte by byte. A link is not followed and a pipe not waited for.
+///
+/// # Errors
+/// When there is no plain file, or it may not be read.
+pub fn open(path: &Path) -> Result<File> {
     open_with(path, OpenOptions::new().read(true), "read")
 }
 

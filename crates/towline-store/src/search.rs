@@ -48,7 +48,15 @@ impl Pattern {
             .case_insensitive(true)
             .build()
             .map(Self)
-            .map_err(Error::Pattern)
+            .map_err(|error| {
+                // The lines before the last draw the pattern with a mark below it.
+                let text = error.to_string();
+                let last = text.lines().last().unwrap_or_default();
+                Error::Pattern {
+                    pattern: pattern.to_owned(),
+                    problem: last.trim_start_matches("error: ").to_owned(),
+                }
+            })
     }
 }
 

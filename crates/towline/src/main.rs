@@ -4,6 +4,7 @@
 //! What the subcommands do is theirs; see [`cli`] for the list.
 
 mod cli;
+mod sessions;
 mod terminal;
 mod trace;
 

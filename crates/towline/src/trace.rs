@@ -8,6 +8,8 @@ mod show;
 mod source;
 mod tally;
 
+pub(crate) use show::{content_gist, tool_input_gist};
+
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};

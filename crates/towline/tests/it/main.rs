@@ -6,6 +6,7 @@
 )]
 
 mod run;
+mod sessions;
 mod trace_check;
 mod trace_show;
 
@@ -13,6 +14,11 @@ mod trace_show;
 fn wrong_usage_exits_with_2() {
     for arguments in [
         &["trace"][..],
+        &["sessions"],
+        &["sessions", "show"],
+        &["sessions", "list", "--all", "--project", "."],
+        &["sessions", "search", "x", "--since", "yesterday"],
+        &["sessions", "export", "x", "--format", "pdf"],
         &["trace", "show"],
         &["trace", "check"],
         &["trace", "show", "-", "--width", "wide"],
