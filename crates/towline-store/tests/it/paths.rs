@@ -11,10 +11,10 @@ use crate::made::{Made, key};
 fn folders_of_projects_are_named_as_the_cli_names_them() {
     let d100 = "d".repeat(100);
     let e100 = "e".repeat(100);
-    let e75 = "e".repeat(75);
-    let f176 = "f".repeat(176);
-    let base = "/tmp/store-work/probe/w";
-    let encoded = "-tmp-store-work-probe-w";
+    let e90 = "e".repeat(90);
+    let f191 = "f".repeat(191);
+    let base = "/srv/app";
+    let encoded = "-srv-app";
     for (cwd, folder) in [
         (
             format!("{base}/a_b.v1 x_é"),
@@ -29,18 +29,18 @@ fn folders_of_projects_are_named_as_the_cli_names_them() {
             format!("{base}/nfd-e\u{301}-x"),
             format!("{encoded}-nfd-e--x"),
         ),
-        (format!("{base}/{f176}"), format!("{encoded}-{f176}")),
+        (format!("{base}/{f191}"), format!("{encoded}-{f191}")),
         (
-            format!("{base}/{f176}f"),
-            format!("{encoded}-{f176}-7y6mmc"),
+            format!("{base}/{f191}f"),
+            format!("{encoded}-{f191}-wytxf9"),
         ),
         (
             format!("{base}/{d100}/{e100}"),
-            format!("{encoded}-{d100}-{e75}-kb8hv7"),
+            format!("{encoded}-{d100}-{e90}-om3vty"),
         ),
         (
             format!("{base}/{d100}/{e100}/{}", "é😀".repeat(20)),
-            format!("{encoded}-{d100}-{e75}-yvipj2"),
+            format!("{encoded}-{d100}-{e90}-b6wul1"),
         ),
         ("/".to_owned(), "-".to_owned()),
         (String::new(), String::new()),

@@ -58,8 +58,8 @@ fn aside(line: &str) -> String {
     line.replace(r#""isSidechain":false"#, r#""isSidechain":true"#)
 }
 
-/// Each case was given to CLI 2.1.325 with `--resume`; expected is what it sent to the API as the conversation, but for
-/// what nobody said.
+/// Each case, some of them with an answer more, was given to CLI 2.1.325 with `--resume`; expected is what it sent to
+/// the API as the conversation, but for what nobody said.
 #[test]
 fn the_live_branch_is_the_one_that_the_cli_resumes() {
     for (name, text, expected) in [
