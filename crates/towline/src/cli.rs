@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{script_api::ScriptApi, trace::Trace};
+use crate::{script_api::ScriptApi, sessions::Sessions, trace::Trace};
 
 /// Drives coding-agent CLIs, is one, and carries their sessions anywhere.
 #[derive(Debug, Parser)]
@@ -17,6 +17,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     ScriptApi(ScriptApi),
+    Sessions(Sessions),
     Trace(Trace),
 }
 
@@ -24,6 +25,7 @@ impl Cli {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::ScriptApi(api) => api.run(),
+            Command::Sessions(sessions) => sessions.run(),
             Command::Trace(trace) => trace.run(),
         }
     }

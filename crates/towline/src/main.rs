@@ -6,6 +6,7 @@
 mod child;
 mod cli;
 mod script_api;
+mod sessions;
 mod terminal;
 mod trace;
 

@@ -7,6 +7,7 @@
 
 mod run;
 mod script_api;
+mod sessions;
 mod trace_check;
 mod trace_record;
 mod trace_replay;
@@ -16,6 +17,11 @@ mod trace_show;
 fn wrong_usage_exits_with_2() {
     for arguments in [
         &["trace"][..],
+        &["sessions"],
+        &["sessions", "show"],
+        &["sessions", "list", "--all", "--project", "."],
+        &["sessions", "search", "x", "--since", "yesterday"],
+        &["sessions", "export", "x", "--format", "pdf"],
         &["trace", "show"],
         &["trace", "check"],
         &["trace", "show", "-", "--width", "wide"],
