@@ -13,7 +13,7 @@
 //! while let Some(event) = session.next().await {
 //!     match event {
 //!         Event::Message(frame) => match frame.message {
-//!             ToHost::Assistant(line) => println!("{:?}", line.message.content),
+//!             ToHost::Assistant(line) => println!("{:?}", line.message),
 //!             ToHost::Result(_) => break,
 //!             _ => {}
 //!         },

@@ -186,10 +186,28 @@ impl fmt::Display for Exit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(code) => write!(formatter, "exit code {code}"),
-            Self::Signal(signal) => match Signal::from_named_raw(*signal) {
-                Some(named) => write!(formatter, "{named:?}"),
-                None => write!(formatter, "signal {signal}"),
-            },
+            Self::Signal(signal) => {
+                let named = SIGNALS.iter().find(|(number, _)| number == signal);
+                match named {
+                    Some((_, name)) => formatter.write_str(name),
+                    None => write!(formatter, "signal {signal}"),
+                }
+            }
         }
     }
 }
+
+/// Those that end programs and have the same number everywhere.
+const SIGNALS: &[(i32, &str)] = &[
+    (1, "SIGHUP"),
+    (2, "SIGINT"),
+    (3, "SIGQUIT"),
+    (4, "SIGILL"),
+    (6, "SIGABRT"),
+    (8, "SIGFPE"),
+    (9, "SIGKILL"),
+    (11, "SIGSEGV"),
+    (13, "SIGPIPE"),
+    (14, "SIGALRM"),
+    (15, "SIGTERM"),
+];

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::trace::Trace;
+use crate::{script_api::ScriptApi, sessions::Sessions, trace::Trace};
 
 /// Drives coding-agent CLIs, is one, and carries their sessions anywhere.
 #[derive(Debug, Parser)]
@@ -16,12 +16,16 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    ScriptApi(ScriptApi),
+    Sessions(Sessions),
     Trace(Trace),
 }
 
 impl Cli {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
+            Command::ScriptApi(api) => api.run(),
+            Command::Sessions(sessions) => sessions.run(),
             Command::Trace(trace) => trace.run(),
         }
     }

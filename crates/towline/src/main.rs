@@ -3,7 +3,10 @@
 //!
 //! What the subcommands do is theirs; see [`cli`] for the list.
 
+mod child;
 mod cli;
+mod script_api;
+mod sessions;
 mod terminal;
 mod trace;
 

@@ -3,17 +3,22 @@
 mod check;
 mod message;
 mod progress;
+mod record;
+mod replay;
 mod row;
 mod show;
 mod source;
 mod tally;
+mod wrapper;
+
+pub(crate) use show::{content_gist, tool_input_gist};
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use towline_protocol::LineDecoder;
 
-/// Show and check recorded traces.
+/// Record, show, check and replay traces.
 #[derive(Debug, Args)]
 pub(crate) struct Trace {
     #[command(subcommand)]
@@ -24,6 +29,9 @@ pub(crate) struct Trace {
 enum TraceCommand {
     Show(show::Show),
     Check(check::Check),
+    Record(record::Record),
+    Replay(replay::Replay),
+    Wrapper(wrapper::Wrapper),
 }
 
 impl Trace {
@@ -31,6 +39,9 @@ impl Trace {
         match self.command {
             TraceCommand::Show(show) => show.run(),
             TraceCommand::Check(check) => check.run(),
+            TraceCommand::Record(record) => record.run(),
+            TraceCommand::Replay(replay) => replay.run(),
+            TraceCommand::Wrapper(wrapper) => wrapper.run(),
         }
     }
 }

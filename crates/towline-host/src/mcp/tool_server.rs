@@ -29,7 +29,7 @@ use serde::de::DeserializeOwned;
 /// let calculator = ToolServer::new("1.0.0").tool("add", "Adds two numbers", serde_json::from_str(schema)?, |terms: Terms| async move {
 ///     Ok((terms.a + terms.b).to_string())
 /// });
-/// let command = AgentCommand::claude()?.mcp_server("calculator", calculator); // the model sees mcp__calculator__add
+/// let command = AgentCommand::new("claude").mcp_server("calculator", calculator); // the model sees mcp__calculator__add
 /// # drop(command);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -15,5 +15,6 @@ mod seeds;
 mod session_dialect;
 mod spellings;
 mod statements;
+mod trace_rows;
 mod traces;
 mod transcripts;

@@ -1,4 +1,13 @@
 //! The tests of the test kit, one binary: a module a subject.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the lint lets tests off, but not what several tests share"
+)]
+
+mod client;
 mod documents;
+mod real_cli;
+mod replay;
+mod script_api;
 mod tidy;

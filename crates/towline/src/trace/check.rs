@@ -12,7 +12,13 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 
-use super::{Bounds, progress::Output, row::Row, source::Source, tally::Tally};
+use super::{
+    Bounds,
+    progress::Output,
+    row::{Row, RowReader},
+    source::Source,
+    tally::Tally,
+};
 use crate::terminal::escaped;
 use report::{Counts, Finding, findings};
 
@@ -43,20 +49,29 @@ impl Check {
             let mut source = Source::open(file, self.bounds.max_line, Output::Rare)?;
             let mut printer = Printer::new(file, self.all);
             let progress = source.progress();
+            let mut rows = RowReader::new(self.bounds.max_line);
+            let mut check = |row: &Row, out: &mut dyn Write| {
+                let found = findings(row);
+                counts.add(row, &found);
+                for path in row.unnamed_paths() {
+                    unnamed.add(&format!("{}: {path}", row.kind), 0);
+                }
+                if found.is_empty() {
+                    return Ok(());
+                }
+                progress
+                    .pause(|| printer.print(row.number, &found, out))
+                    .context(CANNOT_WRITE)
+            };
             while let Some(lines) = source.read()? {
                 for (number, line) in lines {
-                    let row = Row::read(number, line);
-                    let found = findings(&row);
-                    counts.add(&row, &found);
-                    for path in row.unnamed_paths() {
-                        unnamed.add(&format!("{}: {path}", row.kind), 0);
-                    }
-                    if !found.is_empty() {
-                        progress
-                            .pause(|| printer.print(number, &found, &mut out))
-                            .context(CANNOT_WRITE)?;
+                    if let Some(row) = rows.read(number, line) {
+                        check(&row, &mut out)?;
                     }
                 }
+            }
+            for row in rows.finish() {
+                check(&row, &mut out)?;
             }
             printer.finish(&mut out).context(CANNOT_WRITE)?;
         }
@@ -85,7 +100,7 @@ impl Printer {
         }
     }
 
-    fn print(&mut self, row: u64, found: &[Finding], out: &mut impl Write) -> io::Result<()> {
+    fn print(&mut self, row: u64, found: &[Finding], out: &mut dyn Write) -> io::Result<()> {
         for finding in found {
             if self.left == 0 {
                 self.withheld += 1;

@@ -1,8 +1,8 @@
 //! [`Row`]: one line of a trace file, read. Pure: text in, value out; a line that cannot be read is a value too.
 
 use towline_protocol::{
-    Line, Number, Text, peek,
-    trace::{Direction, TraceEntry},
+    DecodeError, Line, Number, Text, peek,
+    trace::{Direction, Joined, Pieces, TraceEntry, TraceRow},
 };
 
 use super::message::{Message, is_unknown_kind};
@@ -51,39 +51,84 @@ pub(crate) enum Reading {
     Malformed(String),
 }
 
-impl Row {
-    /// Reads one line of a trace file.
-    pub(crate) fn read(number: u64, line: Line) -> Self {
+/// Reads the lines of a trace file as rows, and those rows as one that hold the pieces of one line.
+#[derive(Debug)]
+pub(crate) struct RowReader {
+    pieces: Pieces,
+    /// The last line that was read.
+    number: u64,
+}
+
+impl RowReader {
+    /// For lines that are joined from pieces up to `max_line` bytes.
+    pub(crate) fn new(max_line: usize) -> Self {
+        Self {
+            pieces: Pieces::with_limit(max_line),
+            number: 0,
+        }
+    }
+
+    /// Reads one line of a trace file. Nothing where the rest of what it recorded is to come.
+    pub(crate) fn read(&mut self, number: u64, line: Line) -> Option<Row> {
+        self.number = number;
         let line = match line {
             Line::Text(line) => line,
             Line::InvalidUtf8 { text, offset, .. } => {
-                return Self::malformed(number, text, format!("not UTF-8 at byte {offset}"));
+                let problem = format!("not UTF-8 at byte {offset}");
+                return Some(Row::malformed(number, text, problem));
             }
-            Line::TooLong { limit, start } => {
-                return Self::malformed(number, start, format!("longer than {limit} bytes"));
+            Line::TooLong { limit, start } => return Some(Row::too_long(number, start, limit)),
+        };
+        match TraceEntry::read(&line) {
+            Err(error) => Some(Row::malformed(number, line, format!("not a row: {error}"))),
+            Ok(TraceEntry::Bare(line)) => Some(Row::bare(number, line)),
+            Ok(TraceEntry::Row(row)) => match self.pieces.add(row) {
+                Joined::Row(row) => Some(Row::recorded(number, row, line)),
+                Joined::Piece => None,
+                Joined::TooLong { limit, start } => Some(Row::too_long(number, start, limit)),
+            },
+        }
+    }
+
+    /// The lines whose last piece is missing.
+    pub(crate) fn finish(self) -> impl Iterator<Item = Row> {
+        let number = self.number;
+        self.pieces
+            .finish()
+            .map(move |start| Row::malformed(number, start, "its last piece is missing".to_owned()))
+    }
+}
+
+impl Row {
+    fn bare(number: u64, line: Text) -> Self {
+        let decoded = Message::either(&line);
+        Self::decoded(number, Origin::Unsaid, (line.clone(), line), decoded)
+    }
+
+    fn recorded(number: u64, row: TraceRow, whole: Text) -> Self {
+        let text = row.text();
+        let texts = (row.line.text().clone(), text.clone());
+        let read = match row.direction {
+            Direction::In => Self::decoded(number, Origin::Host, texts, Message::to_agent(&text)),
+            Direction::Out => Self::decoded(number, Origin::Agent, texts, Message::to_host(&text)),
+            Direction::Argv => Self::aside(number, Origin::Argv, texts),
+            Direction::Err => Self::aside(number, Origin::Stderr, texts),
+            Direction::Unknown(name) => {
+                return Self::malformed(number, whole, format!("not a row: no direction `{name}`"));
             }
         };
-        let entry = match TraceEntry::read(&line) {
-            Ok(entry) => entry,
-            Err(error) => return Self::malformed(number, line, format!("not a row: {error}")),
-        };
-        let (time, direction, raw, text) = match entry {
-            TraceEntry::Bare(line) => (None, None, line.clone(), line),
-            TraceEntry::Row(row) => {
-                let text = row.text();
-                (row.time, Some(row.direction), row.line.text().clone(), text)
-            }
-        };
-        let (origin, decoded) = match direction {
-            None => (Origin::Unsaid, Message::either(&text)),
-            Some(Direction::In) => (Origin::Host, Message::to_agent(&text)),
-            Some(Direction::Out) => (Origin::Agent, Message::to_host(&text)),
-            Some(Direction::Argv) => return Self::aside(number, time, Origin::Argv, (raw, text)),
-            Some(Direction::Err) => return Self::aside(number, time, Origin::Stderr, (raw, text)),
-            Some(Direction::Unknown(name)) => {
-                return Self::malformed(number, line, format!("not a row: no direction `{name}`"));
-            }
-        };
+        Self {
+            time: row.time,
+            ..read
+        }
+    }
+
+    fn decoded(
+        number: u64,
+        origin: Origin,
+        (raw, text): (Text, Text),
+        decoded: Result<Message, DecodeError>,
+    ) -> Self {
         let (kind, reading) = match decoded {
             Ok(message) => {
                 let unnamed = message.unnamed_paths();
@@ -94,7 +139,7 @@ impl Row {
         };
         Self {
             number,
-            time,
+            time: None,
             origin,
             raw,
             text,
@@ -119,16 +164,20 @@ impl Row {
             .filter(|path| is_unknown_kind(path))
     }
 
-    fn aside(number: u64, time: Option<Number>, origin: Origin, (raw, text): (Text, Text)) -> Self {
+    fn aside(number: u64, origin: Origin, (raw, text): (Text, Text)) -> Self {
         Self {
             number,
-            time,
+            time: None,
             origin,
             raw,
             text,
             kind: origin.direction().unwrap_or_default().to_owned(),
             reading: Reading::Aside,
         }
+    }
+
+    fn too_long(number: u64, start: Text, limit: usize) -> Self {
+        Self::malformed(number, start, format!("longer than {limit} bytes"))
     }
 
     fn malformed(number: u64, line: Text, problem: String) -> Self {

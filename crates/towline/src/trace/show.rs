@@ -6,15 +6,22 @@ mod questions;
 mod render;
 mod stats;
 
+pub(crate) use gist::{content as content_gist, tool_input as tool_input_gist};
+
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
 use clap::Args;
 
-use super::{Bounds, progress::Output, row::Row, source::Source};
+use super::{
+    Bounds,
+    progress::Output,
+    row::{Row, RowReader},
+    source::Source,
+};
 use crate::{
     cli::Color,
-    terminal::{Screen, stdout_width},
+    terminal::{Palette, Screen, stdout_width},
 };
 use filter::Filter;
 use questions::Questions;
@@ -71,24 +78,32 @@ impl Show {
         let mut questions = Questions::default();
         let mut stats = Stats::default();
 
+        let mut rows = RowReader::new(self.bounds.max_line);
+        let mut print = |row: &Row, out: &mut dyn Write, palette: &Palette| {
+            questions.learn(row);
+            if !filter.lets_through(row) {
+                stats.pass_over();
+                return Ok(());
+            }
+            stats.add(row);
+            let rendered = if self.json {
+                render::json(row)
+            } else {
+                render::text(row, &questions, palette, width)
+            };
+            writeln!(out, "{rendered}").context(CANNOT_WRITE)
+        };
         while let Some(lines) = source.read()? {
             for (number, line) in lines {
-                let row = Row::read(number, line);
-                questions.learn(&row);
-                if !filter.lets_through(&row) {
-                    stats.pass_over();
-                    continue;
+                if let Some(row) = rows.read(number, line) {
+                    print(&row, &mut screen.out, &screen.palette)?;
                 }
-                stats.add(&row);
-                let rendered = if self.json {
-                    render::json(&row)
-                } else {
-                    render::text(&row, &questions, &screen.palette, width)
-                };
-                writeln!(screen.out, "{rendered}").context(CANNOT_WRITE)?;
             }
             // The next piece may be long in coming, when the trace is still being recorded.
             screen.out.flush().context(CANNOT_WRITE)?;
+        }
+        for row in rows.finish() {
+            print(&row, &mut screen.out, &screen.palette)?;
         }
 
         if !self.no_stats {

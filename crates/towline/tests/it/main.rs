@@ -6,16 +6,34 @@
 )]
 
 mod run;
+mod script_api;
+mod sessions;
 mod trace_check;
+mod trace_record;
+mod trace_replay;
 mod trace_show;
 
 #[test]
 fn wrong_usage_exits_with_2() {
     for arguments in [
         &["trace"][..],
+        &["sessions"],
+        &["sessions", "show"],
+        &["sessions", "list", "--all", "--project", "."],
+        &["sessions", "search", "x", "--since", "yesterday"],
+        &["sessions", "export", "x", "--format", "pdf"],
         &["trace", "show"],
         &["trace", "check"],
         &["trace", "show", "-", "--width", "wide"],
+        &["trace", "record", "out.jsonl"],
+        &["trace", "record", "out.jsonl", "true"],
+        &["trace", "wrapper", "program", "--", "true"],
+        &["trace", "replay"],
+        &["trace", "replay", "x.jsonl", "--as", "nobody"],
+        &["trace", "replay", "x.jsonl", "--as", "host"],
+        &["trace", "replay", "x.jsonl", "--timeout", "0"],
+        &["script-api", "--listen", "here"],
+        &["script-api", "--print-env", "--", "true"],
         &["no-such-command"],
     ] {
         assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");

@@ -1,0 +1,87 @@
+//! A slow reader slows the agent; nothing is lost and memory stays flat.
+
+use std::{fs, time::Duration};
+
+use towline_host::Event;
+
+use crate::agents::{ScriptedAgent, in_short};
+
+/// How far an agent has got, as it writes it down itself.
+fn written(agent: &ScriptedAgent) -> u64 {
+    let text = fs::read_to_string(agent.file("count")).unwrap_or_default();
+    text.trim().parse().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn an_agent_waits_for_a_reader_that_does_not_look() {
+    // Twenty megabytes in pieces of a hundred kilobytes.
+    let agent = ScriptedAgent::new(
+        r#"
+piece=$(head -c 1000 /dev/zero | tr '\0' 'x')
+i=0
+while [ $i -lt 200 ]; do
+  i=$((i + 1))
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    for _ in 1 2 3 4 5 6 7 8 9 10; do echo "{\"type\":\"error\",\"error\":{\"message\":\"$piece\"}}"; done
+  done
+  echo $i > "${0%/*}/count.new"; mv "${0%/*}/count.new" "${0%/*}/count"
+done
+"#,
+    );
+    let mut session = agent.command().spawn().await.unwrap();
+    // It gets as far as the queue and the pipe reach, and no further.
+    let mut before = 0;
+    loop {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let now = written(&agent);
+        if now > 0 && now == before {
+            break;
+        }
+        before = now;
+    }
+    assert!(
+        (1..30).contains(&before),
+        "{before} pieces of 100 kB went through"
+    );
+    let mut lines = 0;
+    let last = loop {
+        match session.next().await.unwrap() {
+            Event::Message(_) => lines += 1,
+            other => break in_short(&other),
+        }
+    };
+    assert_eq!(lines, 20_000);
+    assert_eq!(last, "ended: exit code 0");
+}
+
+#[tokio::test]
+async fn what_an_agent_wrote_before_its_end_is_not_lost_on_a_late_reader() {
+    let agent = ScriptedAgent::new(
+        "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); echo '{\"type\":\"keep_alive\"}'; done; exit 5",
+    );
+    let mut session = agent.command().queue_limit(1000).spawn().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let mut lines = 0;
+    while let Some(Event::Message(_)) = session.next().await {
+        lines += 1;
+    }
+    assert_eq!(lines, 3000);
+}
+
+#[tokio::test]
+async fn an_event_is_not_lost_by_a_reader_that_gives_up_and_comes_back() {
+    let agent = ScriptedAgent::new(
+        "for i in 1 2 3 4 5; do sleep 0.02; echo '{\"type\":\"keep_alive\"}'; done",
+    );
+    let mut session = agent.command().spawn().await.unwrap();
+    let mut lines = 0;
+    loop {
+        match tokio::time::timeout(Duration::from_millis(3), session.next()).await {
+            Err(_) => {}
+            Ok(Some(Event::Message(_))) => lines += 1,
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+        }
+    }
+    assert_eq!(lines, 5);
+}

@@ -1,0 +1,17 @@
+//! How the host behaves towards agents, good and bad.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails, also in the functions that tests share"
+)]
+
+mod agents;
+mod backpressure;
+mod command_line;
+mod control;
+mod hostile;
+mod hygiene;
+mod mcp;
+mod questions;
+mod scenarios;
+mod sessions;
+mod stderr;

@@ -1,0 +1,236 @@
+//! MCP servers inside the program: an agent in memory speaks to them as the real CLI does.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use serde::Deserialize;
+use towline_host::{AgentCommand, Session, ToAgent, ToolServer};
+
+use crate::agents::FakeAgent;
+
+#[derive(Deserialize)]
+struct Terms {
+    a: f64,
+    b: f64,
+}
+
+/// Set when a call that never ends is given up.
+struct Dropped(Arc<AtomicBool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+fn calculator(given_up: &Arc<AtomicBool>) -> ToolServer {
+    let schema = || {
+        serde_json::from_str(
+            r#"{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}}"#,
+        )
+        .unwrap()
+    };
+    let given_up = Arc::clone(given_up);
+    ToolServer::new("1.0.0")
+        .instructions("Counts.")
+        .tool(
+            "add",
+            "Adds two numbers",
+            schema(),
+            |terms: Terms| async move { Ok((terms.a + terms.b).to_string()) },
+        )
+        .tool("divide", "Divides", schema(), |terms: Terms| async move {
+            if terms.b == 0.0 {
+                return Err("not by zero".to_owned());
+            }
+            Ok((terms.a / terms.b).to_string())
+        })
+        .tool("panic", "Panics", schema(), |_: Terms| async move {
+            panic!("at the disco")
+        })
+        .tool("hang", "Never ends", schema(), move |_: Terms| {
+            let given_up = Dropped(Arc::clone(&given_up));
+            async move {
+                let _given_up = given_up;
+                std::future::pending().await
+            }
+        })
+}
+
+struct Conversation {
+    agent: FakeAgent,
+    _session: Session,
+    asked: u32,
+}
+
+impl Conversation {
+    async fn begin(given_up: &Arc<AtomicBool>) -> Self {
+        let command = AgentCommand::new("fake").mcp_server("calc", calculator(given_up));
+        let (session, agent) = FakeAgent::attach(command).await;
+        let mut conversation = Self {
+            agent,
+            _session: session,
+            asked: 0,
+        };
+        let told = conversation
+            .ask(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2.1.325"}}}"#)
+            .await;
+        assert!(told.contains(r#""instructions":"Counts.""#), "{told}");
+        let acknowledged = conversation
+            .ask(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+            .await;
+        assert_eq!(acknowledged, r#"{"jsonrpc":"2.0","result":{}}"#);
+        conversation
+    }
+
+    async fn send(&mut self, message: &str) -> String {
+        self.asked += 1;
+        let id = format!("m{}", self.asked);
+        self.agent
+            .write(&format!(
+                r#"{{"type":"control_request","request_id":"{id}","request":{{"subtype":"mcp_message","server_name":"calc","message":{message}}}}}"#
+            ))
+            .await;
+        id
+    }
+
+    /// The JSON-RPC answer to a message.
+    async fn ask(&mut self, message: &str) -> String {
+        let id = self.send(message).await;
+        let line = self.agent.read_text().await.unwrap();
+        let prefix = format!(
+            r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"{id}","response":{{"mcp_response":"#
+        );
+        line.strip_prefix(&prefix)
+            .unwrap_or_else(|| panic!("{line}"))
+            .strip_suffix("}}}")
+            .unwrap()
+            .to_owned()
+    }
+
+    async fn call(&mut self, id: u32, tool: &str, arguments: &str) -> String {
+        self.ask(&call(id, tool, arguments)).await
+    }
+}
+
+fn call(id: u32, tool: &str, arguments: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},"_meta":{{"claudecode/toolUseId":"t1","progressToken":{id}}}}}}}"#
+    )
+}
+
+#[tokio::test]
+async fn tools_are_listed_and_called() {
+    let mut conversation = Conversation::begin(&Arc::default()).await;
+    let list = conversation
+        .ask(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#)
+        .await;
+    for name in ["add", "divide", "panic", "hang"] {
+        assert!(list.contains(&format!(r#""name":"{name}""#)), "{list}");
+    }
+    let sum = conversation.call(2, "add", r#"{"a":2,"b":3}"#).await;
+    assert!(
+        sum.contains(r#""text":"5""#) && sum.contains(r#""id":2"#),
+        "{sum}"
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_fails_is_an_answer() {
+    let mut conversation = Conversation::begin(&Arc::default()).await;
+    for (tool, arguments, words) in [
+        ("divide", r#"{"a":1,"b":0}"#, "not by zero"),
+        ("add", r#"{"a":"one"}"#, "invalid arguments"),
+        ("panic", r#"{"a":1,"b":1}"#, "the tool panicked"),
+    ] {
+        let answer = conversation.call(2, tool, arguments).await;
+        assert!(
+            answer.contains(words) && answer.contains(r#""isError":true"#),
+            "{answer}"
+        );
+    }
+    let answer = conversation.call(3, "no_such_tool", "{}").await;
+    assert!(
+        answer.contains(r#""error""#) && answer.contains("no_such_tool"),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn calls_run_beside_each_other() {
+    let mut conversation = Conversation::begin(&Arc::default()).await;
+    conversation
+        .send(&call(7, "hang", r#"{"a":1,"b":1}"#))
+        .await;
+    let sum = conversation.call(8, "add", r#"{"a":2,"b":2}"#).await;
+    assert!(sum.contains(r#""text":"4""#), "{sum}");
+}
+
+#[tokio::test]
+async fn a_call_that_the_agent_takes_back_is_given_up() {
+    let given_up = Arc::new(AtomicBool::new(false));
+    let mut conversation = Conversation::begin(&given_up).await;
+    let id = conversation
+        .send(&call(7, "hang", r#"{"a":1,"b":1}"#))
+        .await;
+    conversation.call(8, "add", r#"{"a":1,"b":1}"#).await;
+    assert!(!given_up.load(Ordering::SeqCst));
+    conversation
+        .agent
+        .write(&format!(
+            r#"{{"type":"control_cancel_request","request_id":"{id}"}}"#
+        ))
+        .await;
+    while !given_up.load(Ordering::SeqCst) {
+        tokio::task::yield_now().await;
+    }
+    let sum = conversation.call(9, "add", r#"{"a":1,"b":2}"#).await;
+    assert!(
+        sum.contains(r#""text":"3""#),
+        "nothing was answered in between: {sum}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_refused() {
+    let (_session, mut agent) = FakeAgent::attach(AgentCommand::new("fake")).await;
+    agent
+        .write(r#"{"type":"control_request","request_id":"m1","request":{"subtype":"mcp_message","server_name":"calc","message":{}}}"#)
+        .await;
+    let ToAgent::ControlResponse(line) = agent.read().await else {
+        panic!()
+    };
+    let refusal = line.outcome().unwrap_err();
+    assert_eq!(refusal.error, "there is no MCP server named calc here");
+}
+
+#[tokio::test]
+async fn what_is_no_json_rpc_is_refused() {
+    let mut conversation = Conversation::begin(&Arc::default()).await;
+    conversation.send("[1,2,3]").await;
+    let ToAgent::ControlResponse(line) = conversation.agent.read().await else {
+        panic!()
+    };
+    assert!(
+        line.outcome()
+            .unwrap_err()
+            .error
+            .starts_with("no JSON-RPC message")
+    );
+}
+
+#[test]
+fn the_agent_is_told_of_the_servers() {
+    let command = AgentCommand::new("fake").mcp_server("calc", calculator(&Arc::default()));
+    let arguments = command.arguments().unwrap();
+    let place = arguments
+        .iter()
+        .position(|word| word == "--mcp-config")
+        .unwrap();
+    assert_eq!(
+        arguments[place + 1],
+        r#"{"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}"#
+    );
+}
