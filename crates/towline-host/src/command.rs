@@ -92,7 +92,7 @@ impl AgentCommand {
             wanted: None,
             limits: Limits {
                 line: LineDecoder::DEFAULT_LIMIT,
-                queue: 256 << 10,
+                queue: 128 << 10,
                 question_timeout: Some(Duration::from_secs(60 * 60)),
                 close_grace: Duration::from_secs(5),
             },
@@ -266,7 +266,7 @@ impl AgentCommand {
         self
     }
 
-    /// How much may wait for whoever looks at the events before the agent is slowed down: 256 KiB, unless set.
+    /// How much may wait for whoever looks at the events before the agent is slowed down: 128 KiB, unless set.
     #[must_use]
     pub fn queue_limit(mut self, bytes: usize) -> Self {
         self.limits.queue = bytes;
