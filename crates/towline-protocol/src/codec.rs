@@ -245,12 +245,11 @@ impl LineDecoder {
         }
     }
 
-    /// Grows fourfold, since memory that is not written to costs nothing, but never past the bound and one block. As a
-    /// `Vec`, because that grows in place where it can.
+    /// Doubles, but never goes past the bound and one block. As a `Vec`, because that grows in place where it can.
     fn grow(&mut self) {
         let held = self.held.len();
         let most = self.limit.saturating_add(BLOCK);
-        self.size = (held * 4).min(most).max(held + LEAST_ROOM);
+        self.size = (held * 2).min(most).max(held + LEAST_ROOM);
         let mut memory = Vec::from(mem::take(&mut self.held));
         memory.reserve_exact(self.size - held);
         self.held = BytesMut::from(Bytes::from(memory));
@@ -262,7 +261,7 @@ const BLOCK: usize = 32 << 10;
 /// With less room than this, reading costs more than what the next block costs.
 const LEAST_ROOM: usize = 8 << 10;
 /// How many blocks are remembered.
-const MOST_USED: usize = 6;
+const MOST_USED: usize = 4;
 /// How much of a line that is too long is shown.
 const START_SHOWN: usize = 200;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
