@@ -205,6 +205,7 @@ impl Driver {
     fn sort(&mut self, line: towline_protocol::Line, batch: &mut Vec<Item>, size: &mut usize) {
         let item = Item::from(line);
         if let Item::Line(text) = &item {
+            tracing::trace!(line = text.as_str(), "the agent says");
             if is_control(text) {
                 let text = text.clone();
                 // What came before a question stays before it.
@@ -242,6 +243,7 @@ impl Driver {
     }
 
     fn malformed(&mut self, line: Text, problem: Problem) {
+        tracing::warn!(line = line.as_str(), %problem, "the agent wrote what cannot be used");
         let bytes = line.len();
         self.push_event(Event::Malformed(Malformed { line, problem }), bytes);
     }
@@ -396,12 +398,14 @@ impl Driver {
             closed: self.closed,
             stderr: self.stderr.tail(),
         };
+        tracing::debug!(%ending, "the agent has ended");
         self.setup.ended.send_replace(Some(ending.clone()));
         self.push_event(Event::Ended(ending), SMALL);
     }
 
     fn pass_on_stderr(&mut self) {
         if let Some(words) = self.stderr.take() {
+            tracing::warn!(stderr = words, "the agent complains");
             let bytes = words.len();
             self.push_event(Event::Stderr(words), bytes);
         }

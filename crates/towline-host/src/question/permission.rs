@@ -77,21 +77,23 @@ impl Permission {
 
     /// Lets it run.
     pub fn allow(self) {
-        self.answer(&PermissionAnswer::allow());
+        let allowance = self.allowance();
+        self.answer(allowance);
     }
 
     /// Lets it run with another input.
     pub fn allow_with(self, input: Json) {
-        self.answer(&PermissionAnswer::allow_with(input));
+        self.answer(PermissionAnswer::allow_with(input));
     }
 
     /// Lets it run and changes permissions from now on.
     pub fn allow_and(self, updates: impl IntoIterator<Item = PermissionUpdate>) {
         // The real CLI ignores forms that only documents show, so every one is sent in the form that it takes.
         let updates = updates.into_iter().filter_map(|update| update.standard());
-        self.answer(&PermissionAnswer {
+        let allowance = self.allowance();
+        self.answer(PermissionAnswer {
             updated_permissions: Some(updates.collect()),
-            ..PermissionAnswer::allow()
+            ..allowance
         });
     }
 
@@ -113,16 +115,22 @@ impl Permission {
 
     /// Does not let it run. The model reads why, and goes on.
     pub fn deny(self, why: impl Into<Text>) {
-        self.answer(&PermissionAnswer::deny(why));
+        self.answer(PermissionAnswer::deny(why));
     }
 
     /// Does not let it run, and ends the turn.
     pub fn deny_and_interrupt(self, why: impl Into<Text>) {
-        self.answer(&PermissionAnswer::deny_and_interrupt(why));
+        self.answer(PermissionAnswer::deny_and_interrupt(why));
     }
 
     /// Any other answer.
-    pub fn answer(self, answer: &PermissionAnswer) {
-        self.responder.answer_permission(answer);
+    pub fn answer(self, answer: PermissionAnswer) {
+        let call = self.request.tool_use_id;
+        self.responder.answer_permission(call, answer);
+    }
+
+    /// The input goes back as it came: the real CLI does not need that, agents after document 000 do.
+    fn allowance(&self) -> PermissionAnswer {
+        PermissionAnswer::allow_with(self.request.input.clone())
     }
 }

@@ -10,6 +10,7 @@ mod command_line;
 mod control;
 mod hostile;
 mod hygiene;
+mod logging;
 mod mcp;
 mod questions;
 mod scenarios;
