@@ -5,6 +5,7 @@
     reason = "the lint lets tests off, but not what several tests share"
 )]
 
+mod dialect_session;
 mod run;
 mod trace_check;
 mod trace_record;
@@ -25,6 +26,9 @@ fn wrong_usage_exits_with_2() {
         &["trace", "replay", "x.jsonl", "--as", "nobody"],
         &["trace", "replay", "x.jsonl", "--as", "host"],
         &["trace", "replay", "x.jsonl", "--timeout", "0"],
+        &["dialect"],
+        &["dialect", "session"],
+        &["dialect", "session", "claude"],
         &["no-such-command"],
     ] {
         assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");
