@@ -36,45 +36,55 @@ pub async fn ask(prompt: impl Into<Prompt>) -> Result<TurnAnswer, Error> {
     AgentCommand::claude()?.ask(prompt).await
 }
 
-/// Runs one turn, and those of background tasks that it leaves behind.
-pub(crate) async fn one_turn(mut session: Session, prompt: Prompt) -> Result<TurnAnswer, Error> {
-    session.send(prompt).await?;
-    let mut last: Option<Box<TurnResult>> = None;
-    let ending = loop {
-        let Some(event) = session.next().await else {
-            break None;
-        };
-        if let Some(result) = event.result() {
-            last = Some(Box::new(result.clone()));
-            // What runs in the background ends with a turn of its own, whose words are the last ones.
-            if session.progress().background_tasks() == 0 {
-                break None;
+impl Session {
+    /// Asks one thing and waits for the answer, and for what agents in the background bring. Questions of the agent are
+    /// denied.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), towline_host::Error> {
+    /// # use towline_host::AgentCommand;
+    /// let mut session = AgentCommand::claude()?.spawn().await?;
+    /// let name = session.ask("Think of a name for a cat").await?.text;
+    /// let again = session.ask("And another one").await?.text;
+    /// println!("{name} and {again}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the agent ends before it has answered, or the turn fails.
+    pub async fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<TurnAnswer, Error> {
+        self.send(prompt).await?;
+        loop {
+            // A question in an event is denied when the event is dropped.
+            let event = self.next().await;
+            match event {
+                Some(Event::Ended(ending)) => return Err(Error::Ended(Box::new(ending))),
+                None => return Err(Error::Ended(Box::new(self.control().wait().await))),
+                Some(event) => {
+                    // What runs in the background ends with a turn of its own, whose words are the last ones.
+                    if let Some(result) = event.result()
+                        && self.progress().background_tasks() == 0
+                    {
+                        return self.answer(result);
+                    }
+                }
             }
         }
-        if let Event::Ended(ending) = event {
-            break Some(ending);
-        }
-    };
-    let cost_usd = session.progress().usages().cost_usd();
-    let session_id = session.id().cloned();
-    let Some(result) = last else {
-        let ending = match ending {
-            Some(ending) => ending,
-            None => session.close().await,
-        };
-        return Err(Error::Ended(Box::new(ending)));
-    };
-    session.close().await;
-    if result.failed() {
-        return Err(Error::Turn(what_went_wrong(&result)));
     }
-    Ok(TurnAnswer {
-        text: result.text().cloned().unwrap_or_default(),
-        structured: result.structured_output.clone(),
-        session_id,
-        cost_usd,
-        result,
-    })
+
+    fn answer(&self, result: &TurnResult) -> Result<TurnAnswer, Error> {
+        if result.failed() {
+            return Err(Error::Turn(what_went_wrong(result)));
+        }
+        Ok(TurnAnswer {
+            text: result.text().cloned().unwrap_or_default(),
+            structured: result.structured_output.clone(),
+            session_id: self.id().cloned(),
+            cost_usd: self.progress().usages().cost_usd(),
+            result: Box::new(result.clone()),
+        })
+    }
 }
 
 fn what_went_wrong(result: &TurnResult) -> Text {

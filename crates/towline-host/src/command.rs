@@ -19,7 +19,7 @@ use towline_protocol::{
 };
 
 use crate::{
-    answer::{self, TurnAnswer},
+    answer::TurnAnswer,
     control::DEFAULT_TIMEOUT,
     driver::Limits,
     error::Error,
@@ -54,6 +54,7 @@ pub struct AgentCommand {
     /// What comes before the flags: the package for `npx`, say.
     leading: Vec<OsString>,
     directory: Option<PathBuf>,
+    inherits: bool,
     environment: Vec<(OsString, Option<OsString>)>,
     flags: Vec<Flag>,
     trailing: Vec<OsString>,
@@ -80,6 +81,7 @@ impl AgentCommand {
             program: program.into(),
             leading: Vec::new(),
             directory: None,
+            inherits: true,
             environment: Vec::new(),
             flags: Vec::new(),
             trailing: Vec::new(),
@@ -117,6 +119,21 @@ impl AgentCommand {
     #[must_use]
     pub fn env_remove(mut self, name: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), None));
+        self
+    }
+
+    /// The variables that were set.
+    pub fn environment(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.environment
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_os_str(), value.as_deref()?)))
+    }
+
+    /// Begins with an empty environment instead of an inherited one; variables set before are forgotten.
+    #[must_use]
+    pub fn env_clear(mut self) -> Self {
+        self.inherits = false;
+        self.environment.clear();
         self
     }
 
@@ -295,8 +312,10 @@ impl AgentCommand {
     /// # Errors
     /// When the agent cannot be started, ends before it has answered, or the turn fails.
     pub async fn ask(self, prompt: impl Into<Prompt>) -> Result<TurnAnswer, Error> {
-        let session = self.without_questions().spawn().await?;
-        answer::one_turn(session, prompt.into()).await
+        let mut session = self.without_questions().spawn().await?;
+        let answer = session.ask(prompt).await;
+        session.close().await;
+        answer
     }
 
     /// The command line, for a person.
@@ -332,6 +351,9 @@ impl AgentCommand {
 
     /// Directory and environment.
     fn surroundings(&self, command: &mut std::process::Command) -> Result<(), Error> {
+        if !self.inherits {
+            command.env_clear();
+        }
         command.env_remove("CLAUDECODE");
         if let Some(directory) = &self.directory {
             if !directory.is_dir() {

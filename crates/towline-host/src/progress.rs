@@ -39,7 +39,11 @@ impl Progress {
     pub fn handle(&mut self, line: &ToHost) {
         self.accumulator.handle(line);
         match line {
-            ToHost::ConversationReset(_) => self.session_id = None,
+            ToHost::ConversationReset(_) => {
+                // It still has the old id; the next lines have the new one.
+                self.session_id = None;
+                return;
+            }
             ToHost::System(System::TaskStarted(task)) => {
                 // Agents and workflows come back with a turn of their own. A command in the background may never end.
                 let comes_back = matches!(

@@ -94,6 +94,8 @@ pub struct Replay {
     received: u64,
     said_close: bool,
     heard_close: bool,
+    /// Whether to close as soon as all is said.
+    ends: bool,
     end: Option<End>,
 }
 
@@ -155,6 +157,7 @@ impl Replay {
             received: 0,
             said_close: false,
             heard_close: false,
+            ends: us == Side::Host,
             end: None,
         }
     }
@@ -163,6 +166,13 @@ impl Replay {
     #[must_use]
     pub fn at(mut self, speed: Speed) -> Self {
         self.speed = speed;
+        self
+    }
+
+    /// Closes as soon as all is said, as an agent does that ends by itself. A host always does.
+    #[must_use]
+    pub fn ending(mut self) -> Self {
+        self.ends = true;
         self
     }
 
@@ -297,7 +307,7 @@ impl Replay {
                 return;
             }
         }
-        if self.us == Side::Host {
+        if self.ends {
             self.close();
         }
         if self.heard_close {

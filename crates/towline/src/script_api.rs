@@ -48,7 +48,7 @@ pub(crate) struct ScriptApi {
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
 
-    /// Print the environment for a shell's `eval` instead of the address.
+    /// Print the address as `export` lines that a shell can read.
     #[arg(long, conflicts_with = "command")]
     print_env: bool,
 

@@ -47,13 +47,9 @@ impl Outgoing {
         self.ending = true;
     }
 
-    /// Whether there is something to do; closes the input if that is all.
-    pub(super) fn has_work(&mut self) -> bool {
-        let work = !self.lines.is_empty() || self.flush_due;
-        if self.ending && !work {
-            self.stdin = None;
-        }
-        self.stdin.is_some() && work
+    /// Whether there is something to do.
+    pub(super) fn has_work(&self) -> bool {
+        self.stdin.is_some() && (!self.lines.is_empty() || self.flush_due || self.ending)
     }
 
     /// Writes some. Whatever has been written when this is dropped is taken off the queue.
@@ -75,9 +71,12 @@ impl Outgoing {
             if !line.bytes.has_remaining() {
                 self.lines.pop_front();
             }
-        } else {
+        } else if self.flush_due {
             stdin.flush().await?;
             self.flush_due = false;
+        } else if self.ending {
+            stdin.shutdown().await?;
+            self.stdin = None;
         }
         Ok(())
     }

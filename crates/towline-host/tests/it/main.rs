@@ -12,5 +12,6 @@ mod hostile;
 mod hygiene;
 mod mcp;
 mod questions;
+mod scenarios;
 mod sessions;
 mod stderr;

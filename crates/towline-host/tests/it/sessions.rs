@@ -31,7 +31,7 @@ async fn the_id_is_that_of_the_first_line_that_is_sure_of_it() {
         ),
         (
             r#"{"type":"conversation_reset","new_conversation_id":"c2","session_id":"new"}"#,
-            Some("new"),
+            None,
         ),
     ] {
         agent.write(line).await;

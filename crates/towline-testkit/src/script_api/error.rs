@@ -52,17 +52,21 @@ impl fmt::Display for ScriptError {
 
 impl std::error::Error for ScriptError {}
 
-/// ` (did you mean …?)` if one of the known names is near, else the list of them.
+/// `did you mean …?` if one of the known names is near, else the list of them.
 pub(super) fn did_you_mean(name: &str, known: &[&str]) -> String {
     let nearest = known
         .iter()
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .min_by_key(|(distance, _)| *distance);
+    let longer = known
+        .iter()
+        .find(|candidate| name.len() > 2 && candidate.starts_with(name));
     match nearest {
         // A third of the letters may be wrong, as in rustc.
         Some((distance, candidate)) if distance <= name.len().max(3) / 3 => {
             format!("did you mean `{candidate}`?")
         }
+        _ if let Some(candidate) = longer => format!("did you mean `{candidate}`?"),
         _ => {
             let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
             format!("known are {}", known.join(", "))

@@ -102,5 +102,6 @@ fn entry(state: &mut State, shared: &Shared, head: &Parts, body: Bytes, kind: Ki
         reply: None,
         status: None,
         end: None,
+        resets: state.record.resets,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fmt, io,
-    net::{Ipv4Addr, SocketAddr},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
@@ -105,7 +105,15 @@ impl ScriptApi {
     /// Where it listens, as `ANTHROPIC_BASE_URL` wants it.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            // It listens everywhere; on this machine it is found here.
+            address.set_ip(match address {
+                SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        format!("http://{address}")
     }
 
     /// The address.

@@ -4,6 +4,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
+use hyper::header::{HeaderName, HeaderValue};
 
 use super::{
     Act, Cut, Json, Place, Reply,
@@ -69,6 +70,25 @@ impl Program {
         }
         program.add_acts_by_bytes(reply);
         program
+    }
+
+    /// Whether it can be sent: what Rust code builds is not checked before.
+    pub(super) fn check(&self, reply: &str) -> Result<(), ApiError> {
+        let unfit = |what: String| {
+            Err(ApiError::of_status(500)
+                .with_message(format!("script: {what} of {reply} cannot be sent")))
+        };
+        if !is_status(self.status) {
+            return unfit(format!("the status {}", self.status));
+        }
+        match self
+            .headers
+            .iter()
+            .find(|(name, value)| !is_header(name, value))
+        {
+            Some((name, _)) => unfit(format!("the header `{name}`")),
+            None => Ok(()),
+        }
     }
 
     /// An error that is not in the script, or is the script's reply as a whole.
@@ -196,6 +216,15 @@ impl Reply {
             Answer::Error(_) | Answer::Http { .. } => true,
         }
     }
+}
+
+/// Statuses below announce another response, which none of ours does.
+pub(super) fn is_status(status: u16) -> bool {
+    (200..600).contains(&status)
+}
+
+pub(super) fn is_header(name: &str, value: &str) -> bool {
+    HeaderName::from_bytes(name.as_bytes()).is_ok() && HeaderValue::from_str(value).is_ok()
 }
 
 /// What an act is, in steps.

@@ -9,6 +9,7 @@ use super::{
     api_error::ApiError,
     fields::Field,
     node::{Node, Value},
+    program::{is_header, is_status},
     reply::{Answer, Message, RawEvent},
     script::SideRules,
 };
@@ -75,7 +76,9 @@ fn head(fields: &mut Fields<'_>, reply: &mut Reply) -> Result<(), ScriptError> {
     reply.side = fields.boolean("side")?.unwrap_or_default();
     if let Some(headers) = fields.take("headers") {
         for (name, value) in headers.texts()? {
-            check_header(&name, &value).map_err(|problem| headers.problem(problem))?;
+            if !is_header(&name, &value) {
+                return Err(headers.problem(format!("`{name}` is no header that can be sent")));
+            }
             reply.headers.push((name, value));
         }
     }
@@ -192,6 +195,15 @@ fn message(fields: &mut Fields<'_>) -> Result<Option<(Message, Between)>, Script
         id: fields.text("id")?,
     };
     let is_there = has_short || list.is_some() || message.stop_reason.is_some();
+    let is_described = message.usage != Usage::default()
+        || message.stop_sequence.is_some()
+        || message.model.is_some()
+        || message.id.is_some();
+    if is_described && !is_there {
+        let problem =
+            "`stop_sequence`, `usage`, `model` and `id` describe a message, give it `content`";
+        return Err(fields.problem(problem));
+    }
     Ok(is_there.then_some((message, content.acts)))
 }
 
@@ -285,16 +297,8 @@ fn read_events(field: &Field<'_>) -> Result<Answer, ScriptError> {
 
 fn status(field: &Field<'_>) -> Result<u16, ScriptError> {
     let status = u16::try_from(field.whole()?).ok();
-    let status = status.filter(|status| (200..600).contains(status));
+    let status = status.filter(|status| is_status(*status));
     status.ok_or_else(|| field.must_be("an HTTP status from 200 to 599"))
-}
-
-fn check_header(name: &str, value: &str) -> Result<(), String> {
-    hyper::header::HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_| format!("`{name}` is no name of a header"))?;
-    hyper::header::HeaderValue::from_str(value)
-        .map_err(|_| format!("`{name}` has a value that no header can have"))?;
-    Ok(())
 }
 
 fn placed(mut fields: Fields<'_>) -> Result<(Place, Act), ScriptError> {

@@ -34,6 +34,9 @@ pub struct Recorded {
     pub status: Option<u16>,
     /// How it ended; nothing while it goes on.
     pub end: Option<End>,
+    /// Numbers begin anew with each reset; this tells who came before it.
+    #[serde(skip)]
+    pub(super) resets: u64,
 }
 
 /// What a request asks for.
@@ -109,6 +112,7 @@ pub(super) struct Record {
     entries: VecDeque<Recorded>,
     bytes: usize,
     last: u64,
+    pub(super) resets: u64,
     pub(super) dropped: u64,
     most: usize,
     most_bytes: usize,
@@ -120,6 +124,7 @@ impl Record {
             entries: VecDeque::new(),
             bytes: 0,
             last: 0,
+            resets: 0,
             dropped: 0,
             most,
             most_bytes,
@@ -150,7 +155,8 @@ impl Record {
 
     /// Says how a request ended, if it is still here.
     pub(super) fn update(&mut self, entry: &Recorded) {
-        let found = self.entries.iter_mut().find(|old| old.index == entry.index);
+        let mut entries = self.entries.iter_mut();
+        let found = entries.find(|old| (old.index, old.resets) == (entry.index, entry.resets));
         if let Some(old) = found {
             old.status = entry.status;
             old.end = entry.end;
@@ -162,7 +168,10 @@ impl Record {
     }
 
     pub(super) fn clear(&mut self) {
-        *self = Self::new(self.most, self.most_bytes);
+        *self = Self {
+            resets: self.resets + 1,
+            ..Self::new(self.most, self.most_bytes)
+        };
     }
 }
 
@@ -193,3 +202,43 @@ const SECRETS: &[&str] = &[
     "proxy-authorization",
     "x-api-key",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{BTreeMap, Bytes, End, Kind, Record, Recorded};
+
+    fn add(record: &mut Record) -> Recorded {
+        let entry = Recorded {
+            index: record.next_index(),
+            at_ms: 0,
+            kind: Kind::Message,
+            side: None,
+            method: String::new(),
+            path: String::new(),
+            headers: BTreeMap::new(),
+            body: Bytes::new(),
+            reply: None,
+            status: None,
+            end: None,
+            resets: record.resets,
+        };
+        record.add(entry.clone());
+        entry
+    }
+
+    #[test]
+    fn who_was_held_over_a_reset_does_not_end_the_request_that_has_its_number_now() {
+        let mut record = Record::new(9, 999);
+        let mut old = add(&mut record);
+        record.clear();
+        let mut new = add(&mut record);
+        assert_eq!(new.index, old.index);
+        let ends = |record: &Record| -> Vec<_> { record.after(0).map(|entry| entry.end).collect() };
+        old.end = Some(End::Reset);
+        record.update(&old);
+        assert_eq!(ends(&record), [None]);
+        new.end = Some(End::Complete);
+        record.update(&new);
+        assert_eq!(ends(&record), [Some(End::Complete)]);
+    }
+}

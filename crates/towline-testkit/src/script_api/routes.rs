@@ -93,11 +93,14 @@ async fn message(
         index: exchange.entry.index,
         seen: &seen,
     };
-    let program = match choice {
-        Ok(choice) => Program::of(&choice.reply, &context),
-        Err(error) => return Ok(finish(exchange, Err(error))),
-    };
-    play(program, exchange, line).await
+    let program = choice.and_then(|choice| {
+        let program = Program::of(&choice.reply, &context);
+        program.check(&choice.name).map(|()| program)
+    });
+    match program {
+        Ok(program) => play(program, exchange, line).await,
+        Err(error) => Ok(finish(exchange, Err(error))),
+    }
 }
 
 /// What needs no script.

@@ -5,6 +5,9 @@
     reason = "the lint lets tests off, but not what several tests share"
 )]
 
+mod client;
 mod documents;
+mod real_cli;
 mod replay;
+mod script_api;
 mod tidy;

@@ -7,6 +7,7 @@
 
 mod dialect_session;
 mod run;
+mod script_api;
 mod trace_check;
 mod trace_record;
 mod trace_replay;
@@ -29,6 +30,8 @@ fn wrong_usage_exits_with_2() {
         &["dialect"],
         &["dialect", "session"],
         &["dialect", "session", "claude"],
+        &["script-api", "--listen", "here"],
+        &["script-api", "--print-env", "--", "true"],
         &["no-such-command"],
     ] {
         assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");

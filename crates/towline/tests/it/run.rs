@@ -54,6 +54,8 @@ pub(crate) fn start(arguments: &[&str]) -> Child {
         .args(arguments)
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -6,7 +6,7 @@ use hyper::{Method, Response, StatusCode, http::request::Parts};
 use serde_json::{Value, json};
 
 use super::{ApiError, Body, Shared, json_response, request_id};
-use crate::script_api::{Recorded, script::replies_from_json};
+use crate::script_api::{Json, Recorded, script::replies_from_json};
 
 pub(super) async fn answer(
     head: &Parts,
@@ -16,16 +16,16 @@ pub(super) async fn answer(
 ) -> Result<Response<Body>, ApiError> {
     check_host(head, shared)?;
     let answer = match (path, &head.method) {
-        ("requests", &Method::GET) => json!(requests(head, shared).await?),
-        ("replies", &Method::POST) => add(body, shared)?,
-        ("state", &Method::GET) => shared.describe(),
+        ("requests", &Method::GET) => Json::of(&requests(head, shared).await?),
+        ("replies", &Method::POST) => add(body, shared)?.into(),
+        ("state", &Method::GET) => shared.describe().into(),
         ("reset", &Method::POST) => {
             shared.reset();
-            json!({})
+            json!({}).into()
         }
         (path, &Method::POST) if path.starts_with("release/") => {
             let gate = path.trim_start_matches("release/");
-            json!({"held": shared.gates.release(gate)})
+            json!({"held": shared.gates.release(gate)}).into()
         }
         _ => return Err(ApiError::of_status(404).with_message(PATHS)),
     };
