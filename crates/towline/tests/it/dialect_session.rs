@@ -5,13 +5,17 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     os::unix::process::ExitStatusExt,
     path::Path,
-    process::{Child, ChildStdin, ChildStdout},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use towline_testkit::real_cli::{self, RealCli};
 
-use crate::run::{start, towline};
+use crate::{
+    run::{start, towline},
+    sdks::{SCRIPT, in_the_room},
+};
 
 /// A host that speaks the dialect to the program.
 struct Host {
@@ -22,7 +26,10 @@ struct Host {
 
 impl Host {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = start(&[&["dialect", "session"], arguments].concat());
+        Self::of(start(&[&["dialect", "session"], arguments].concat()))
+    }
+
+    fn of(mut child: Child) -> Self {
         Self {
             stdin: child.stdin.take(),
             stdout: BufReader::new(child.stdout.take().unwrap()),
@@ -409,4 +416,77 @@ while :; do read -r line || sleep 1; done"#;
     host.child.kill().unwrap();
     host.child.wait().unwrap();
     assert_eq!(pipe.read(&mut [0]).unwrap(), 0);
+}
+
+#[test]
+fn the_real_cli_speaks_the_dialect_in_the_documents_order() {
+    if !real_cli::is_slow_wanted("the real CLI behind the dialect of document 003") {
+        return;
+    }
+    let cli = RealCli::find().unwrap();
+    let towline = env!("CARGO_BIN_EXE_towline");
+    let mut command = in_the_room(&cli, Command::new(towline));
+    command
+        .args([
+            "script-api",
+            SCRIPT,
+            "--",
+            towline,
+            "dialect",
+            "session",
+            "--cwd",
+        ])
+        .arg(cli.project())
+        .arg("--")
+        .arg(cli.command("").get_program())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut host = Host::of(command.spawn().unwrap());
+    let until_result = |host: &mut Host| {
+        let mut kinds = Vec::new();
+        while kinds.last().is_none_or(|kind| kind != "result") {
+            let line = host.hear();
+            kinds.push(line["type"].as_str().unwrap().to_owned());
+            if line["type"] == "callback.request" {
+                let (id, call) = (&line["request_id"], &line["request"]["tool_use_id"]);
+                let answer = json!({"type":"callback.response","response":{"subtype":"success","request_id":id,
+                    "response":{"behavior":"allow","updated_permissions":[],"tool_use_id":call}}});
+                host.say(&answer.to_string());
+            }
+        }
+        kinds.join(" ")
+    };
+
+    host.say("{no");
+    assert_eq!(host.hear()["error"]["code"], "INVALID_MESSAGE");
+    host.say(r#"{"type":"control_request","request_id":"i","request":{"subtype":"initialize","system_prompt":"be brief","mcp_servers":{},"agents":{},"hooks":{}}}"#);
+    let answer = host.hear();
+    assert_eq!(answer["request_id"], "i");
+    assert!(
+        answer["response"]["commands"][0]["name"]
+            .as_str()
+            .unwrap()
+            .starts_with('/')
+    );
+    let system = host.hear();
+    assert_eq!(
+        (&system["type"], &system["subtype"]),
+        (&json!("system"), &json!("init"))
+    );
+    host.say(r#"{"type":"session.create","message":{"role":"user","content":"make a file"}}"#);
+    let created = host.hear();
+    assert_eq!(
+        created,
+        json!({"type":"session.created","session_id":system["session_id"]})
+    );
+    assert_eq!(
+        until_result(&mut host),
+        "system assistant callback.request user assistant result"
+    );
+    assert!(cli.project().join("made").exists());
+    host.say(r#"{"type":"session.send","message":{"role":"user","content":"say goodbye"}}"#);
+    assert_eq!(until_result(&mut host), "system assistant result");
+    let (lines, _, code) = host.end();
+    assert_eq!((lines, code), (vec![], Some(0)));
 }

@@ -8,6 +8,7 @@
 mod dialect_session;
 mod run;
 mod script_api;
+mod sdks;
 mod trace_check;
 mod trace_record;
 mod trace_replay;
