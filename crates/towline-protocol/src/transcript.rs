@@ -10,7 +10,7 @@ use crate::{
     permission::PermissionMode,
     result::TurnResult,
     user::UserMessage,
-    wire::{Nullable, wire_enum, wire_structs},
+    wire::{Nullable, Wire, wire_enum, wire_structs},
 };
 
 wire_enum! {
@@ -32,6 +32,14 @@ wire_enum! {
         "cost-state" => CostState(Box<CostState>),
         /// The title a person gave.
         "custom-title" => CustomTitle(Box<CustomTitle>),
+        /// The title a model gave (Python SDK 0.2.182 reads it).
+        "ai-title" => AiTitle(Box<AiTitle>),
+        /// The word a host put on the session (both official SDKs write it).
+        "tag" => Tag(Box<TagRecord>),
+        /// Parts of the conversation that were replaced (Python SDK 0.2.182 copies it into a fork).
+        "content-replacement" => ContentReplacement(Box<ContentReplacement>),
+        /// How far a tool is; older CLIs put it into the chain (Python SDK 0.2.182 follows it).
+        "progress" => Progress(Box<ProgressRecord>),
         /// The name of the agent.
         "agent-name" => AgentName(Box<AgentName>),
         /// The agent that the session runs as.
@@ -92,6 +100,12 @@ macro_rules! chained_records {
             /// The session's name in files.
             slug: Option<Text>,
             $($own)*
+            /// The team of agents it belongs to.
+            team_name: Option<Text> = "teamName",
+            /// The agent of the team.
+            agent_name: Option<Text> = "agentName",
+            /// The record it was copied from, in a fork.
+            forked_from: Option<ForkedFrom> = "forkedFrom",
         }
     )*} };
 }
@@ -282,6 +296,12 @@ chained_records! {
         /// What it looks like inside a person's turn.
         rendered_in_human_turn: Option<Json> = "renderedInHumanTurn",
     }
+
+    /// `progress`
+    pub struct ProgressRecord {
+        /// How far it is.
+        data: Option<Json>,
+    }
 }
 
 wire_structs! {
@@ -349,6 +369,77 @@ wire_structs! {
         custom_title: Option<Text> = "customTitle",
         /// The session.
         session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `ai-title`
+    #[derive(Default)]
+    pub struct AiTitle {
+        /// The title.
+        ai_title: Option<Text> = "aiTitle",
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `tag`
+    #[derive(Default)]
+    pub struct TagRecord {
+        /// The word; empty to take it away.
+        tag: Option<Text>,
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `content-replacement`
+    #[derive(Default)]
+    pub struct ContentReplacement {
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+        /// What was replaced by what.
+        replacements: Option<Vec<Json>>,
+        /// This record.
+        uuid: Option<Uuid>,
+        /// When.
+        timestamp: Option<Text>,
+    }
+
+    /// Where a record of a fork comes from.
+    #[derive(Default)]
+    pub struct ForkedFrom {
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+        /// The record.
+        message_uuid: Option<Uuid> = "messageUuid",
+    }
+
+    /// What a `compact_boundary` says of the messages that stay; the rest is in `extra`.
+    #[derive(Default)]
+    pub struct Compaction {
+        /// The messages that stay, as a stretch.
+        preserved_segment: Option<Stretch> = "preservedSegment",
+        /// The messages that stay, one by one.
+        preserved_messages: Option<Preserved> = "preservedMessages",
+    }
+
+    /// A stretch of messages.
+    #[derive(Default)]
+    pub struct Stretch {
+        /// The first.
+        head_uuid: Option<Uuid> = "headUuid",
+        /// The record that they follow now.
+        anchor_uuid: Option<Uuid> = "anchorUuid",
+        /// The last.
+        tail_uuid: Option<Uuid> = "tailUuid",
+    }
+
+    /// Messages by their ids.
+    #[derive(Default)]
+    pub struct Preserved {
+        /// The record that they follow now.
+        anchor_uuid: Option<Uuid> = "anchorUuid",
+        /// The messages.
+        uuids: Option<Vec<Uuid>>,
+        /// The messages and what lies between them.
+        all_uuids: Option<Vec<Uuid>> = "allUuids",
     }
 
     /// `agent-name`
@@ -493,16 +584,150 @@ wire_structs! {
     }
 }
 
+/// What all records that hang on each other have in common; see [`Record::chain`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain<'a> {
+    /// The record.
+    pub uuid: Option<&'a Uuid>,
+    /// The record before.
+    pub parent_uuid: Option<&'a Uuid>,
+    /// The record before, across a compaction.
+    pub logical_parent_uuid: Option<&'a Uuid>,
+    /// Whether it belongs to a subagent.
+    pub is_sidechain: bool,
+    /// The subagent.
+    pub agent_id: Option<&'a AgentId>,
+    /// The team of agents.
+    pub team_name: Option<&'a Text>,
+    /// When.
+    pub timestamp: Option<&'a Text>,
+    /// The session.
+    pub session_id: Option<&'a SessionId>,
+    /// The working directory.
+    pub cwd: Option<&'a Text>,
+    /// The branch.
+    pub git_branch: Option<&'a Text>,
+}
+
+/// Where a copy of a record is put; see [`Record::move_to`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewPlace {
+    /// The copy.
+    pub uuid: Uuid,
+    /// The record before.
+    pub parent_uuid: Option<Uuid>,
+    /// The record before, across a compaction.
+    pub logical_parent_uuid: Option<Uuid>,
+    /// The session.
+    pub session_id: SessionId,
+    /// When, if it changes.
+    pub timestamp: Option<Text>,
+    /// Where it comes from.
+    pub forked_from: ForkedFrom,
+}
+
+/// Does the same to a record of any kind that hangs on others; the last argument is for all other kinds.
+macro_rules! for_chained {
+    ($record:expr, $name:ident => $value:expr, $otherwise:expr) => {
+        match $record {
+            Record::User($name) => $value,
+            Record::Assistant($name) => $value,
+            Record::System($name) => $value,
+            Record::Attachment($name) => $value,
+            Record::Progress($name) => $value,
+            _ => $otherwise,
+        }
+    };
+}
+
 impl Record {
     /// The record's own id and that of the record before, for those that hang on each other.
     pub fn link(&self) -> Option<(&Uuid, Option<&Uuid>)> {
-        let (uuid, parent) = match self {
-            Self::User(record) => (&record.uuid, &record.parent_uuid),
-            Self::Assistant(record) => (&record.uuid, &record.parent_uuid),
-            Self::System(record) => (&record.uuid, &record.parent_uuid),
-            Self::Attachment(record) => (&record.uuid, &record.parent_uuid),
-            _ => return None,
-        };
-        uuid.as_ref().map(|uuid| (uuid, parent.as_option()))
+        let chain = self.chain()?;
+        Some((chain.uuid?, chain.parent_uuid))
+    }
+
+    /// What records that hang on each other have in common; nothing for the other kinds.
+    ///
+    /// ```
+    /// use towline_protocol::{Wire, transcript::Record};
+    ///
+    /// let record = Record::from_json(r#"{"parentUuid":null,"type":"system","uuid":"u1","cwd":"/project"}"#)?;
+    /// assert_eq!(record.chain().unwrap().cwd.unwrap(), "/project");
+    /// # Ok::<(), towline_protocol::DecodeError>(())
+    /// ```
+    pub fn chain(&self) -> Option<Chain<'_>> {
+        for_chained!(
+            self,
+            record => Some(Chain {
+                uuid: record.uuid.as_ref(),
+                parent_uuid: record.parent_uuid.as_option(),
+                logical_parent_uuid: record.logical_parent_uuid.as_option(),
+                is_sidechain: record.is_sidechain == Some(true),
+                agent_id: record.agent_id.as_ref(),
+                team_name: record.team_name.as_ref(),
+                timestamp: record.timestamp.as_ref(),
+                session_id: record.session_id.as_ref(),
+                cwd: record.cwd.as_ref(),
+                git_branch: record.git_branch.as_ref(),
+            }),
+            None
+        )
+    }
+
+    /// Whether a person need not see the record.
+    pub fn is_meta(&self) -> bool {
+        match self {
+            Self::User(record) => record.is_meta == Some(true),
+            Self::System(record) => record.is_meta == Some(true),
+            _ => false,
+        }
+    }
+
+    /// When it was written, for the kinds that say.
+    pub fn timestamp(&self) -> Option<&Text> {
+        match self {
+            Self::QueueOperation(record) => record.timestamp.as_ref(),
+            Self::FileHistoryDelta(record) => record.timestamp.as_ref(),
+            Self::ApiRequest(record) => record.timestamp.as_ref(),
+            Self::ApiRequestShape(record) => record.timestamp.as_ref(),
+            Self::ContentReplacement(record) => record.timestamp.as_ref(),
+            other => other.chain()?.timestamp,
+        }
+    }
+
+    /// Makes the record a copy of itself in another place, as the official SDKs do when they fork a session: what ties
+    /// it to its session, team and call goes. Does nothing to the kinds that hang on no other.
+    pub fn move_to(&mut self, place: NewPlace) {
+        if let Self::User(record) = self {
+            record.source_tool_assistant_uuid = None;
+        }
+        for_chained!(
+            self,
+            record => {
+                record.uuid = Some(place.uuid);
+                record.parent_uuid = place.parent_uuid.into();
+                record.logical_parent_uuid = match place.logical_parent_uuid {
+                    Some(uuid) => Nullable::Value(uuid),
+                    None => Nullable::Absent,
+                };
+                record.session_id = Some(place.session_id);
+                record.is_sidechain = Some(false);
+                record.forked_from = Some(place.forked_from);
+                record.timestamp = place.timestamp.or(record.timestamp.take());
+                record.team_name = None;
+                record.agent_name = None;
+                record.slug = None;
+            },
+            ()
+        );
+    }
+}
+
+impl SystemRecord {
+    /// What a `compact_boundary` says of the messages that stay.
+    pub fn compaction(&self) -> Option<Compaction> {
+        let metadata = self.compact_metadata.as_ref()?;
+        Compaction::from_json(metadata.text().clone()).ok()
     }
 }

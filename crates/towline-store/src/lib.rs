@@ -1,2 +1,41 @@
 //! What coding agents keep on disk: the transcripts of their sessions.
+//!
+//! [`Home`] is the configuration folder; it finds a [`Session`], lists them and searches them. [`Records`] streams a
+//! transcript of any size; [`Transcript`] reads it once and keeps its [`Tree`]: which branch is live, what a resumed
+//! session would hold. Titles and tags are appended, as the real CLI and the official SDKs do; nothing is ever
+//! rewritten.
+//!
+//! Everything is synchronous. Files that are being written to are fine. No link inside the projects folder is followed,
+//! and only a UUID can name a session, so nothing outside that folder is touched.
 #![warn(missing_docs)]
+
+mod edit;
+mod error;
+mod fork;
+mod glance;
+mod home;
+mod key;
+mod list;
+mod plain;
+mod project;
+mod prompt;
+mod records;
+mod search;
+mod session;
+mod transcript;
+mod tree;
+
+pub use error::Error;
+pub use fork::ForkOptions;
+pub use home::{Home, Scope};
+pub use key::SessionKey;
+pub use list::{ListQuery, Listing, SessionSummary};
+pub use plain::open as open_plain;
+pub use project::project_folder_name;
+pub use records::{
+    Entry, Located, NumberedLine, NumberedLines, Place, Records, SkipReason, Skipped,
+};
+pub use search::{Excerpt, Hit, Part, Pattern, Search, SearchQuery, Speaker};
+pub use session::{Session, Subagent};
+pub use transcript::Transcript;
+pub use tree::{Branch, NodeId, NodeKind, Offspring, Reason, Step, Tree};

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{dialect::Dialect, script_api::ScriptApi, trace::Trace};
+use crate::{dialect::Dialect, script_api::ScriptApi, sessions::Sessions, trace::Trace};
 
 /// Drives coding-agent CLIs, is one, and carries their sessions anywhere.
 #[derive(Debug, Parser)]
@@ -18,6 +18,7 @@ pub(crate) struct Cli {
 enum Command {
     Dialect(Dialect),
     ScriptApi(ScriptApi),
+    Sessions(Sessions),
     Trace(Trace),
 }
 
@@ -26,6 +27,7 @@ impl Cli {
         match self.command {
             Command::Dialect(dialect) => dialect.run(),
             Command::ScriptApi(api) => api.run(),
+            Command::Sessions(sessions) => sessions.run(),
             Command::Trace(trace) => trace.run(),
         }
     }

@@ -11,6 +11,8 @@ mod source;
 mod tally;
 mod wrapper;
 
+pub(crate) use show::{content_gist, tool_input_gist};
+
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};

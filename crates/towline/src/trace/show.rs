@@ -6,6 +6,8 @@ mod questions;
 mod render;
 mod stats;
 
+pub(crate) use gist::{content as content_gist, tool_input as tool_input_gist};
+
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::Context;

@@ -7,7 +7,8 @@ use std::{
 };
 
 use anyhow::Context;
-use towline_protocol::{Line, LineDecoder};
+use towline_protocol::Line;
+use towline_store::{NumberedLine, NumberedLines};
 
 use super::progress::{Output, Progress};
 
@@ -38,7 +39,7 @@ impl Source {
             name: path.to_owned(),
             input,
             buffer: vec![0; PIECE].into_boxed_slice(),
-            lines: NumberedLines::new(max_line),
+            lines: NumberedLines::with_limit(max_line),
             progress,
             ended: false,
         })
@@ -83,50 +84,12 @@ impl Iterator for Lines<'_> {
     type Item = (u64, Line);
 
     fn next(&mut self) -> Option<Self::Item> {
-        if std::mem::take(&mut self.ended) {
-            return self.lines.finish();
-        }
-        self.lines.next(&mut self.piece)
-    }
-}
-
-/// Cuts bytes into lines and counts them as an editor does, blank ones included.
-struct NumberedLines {
-    decoder: LineDecoder,
-    /// Complete lines so far.
-    complete: u64,
-}
-
-impl NumberedLines {
-    fn new(max_line: usize) -> Self {
-        Self {
-            decoder: LineDecoder::with_limit(max_line),
-            complete: 0,
-        }
-    }
-
-    fn next(&mut self, piece: &mut &[u8]) -> Option<(u64, Line)> {
-        // The decoder passes over blank lines without a word. Given no more than one line at a time, it leaves it to
-        // us to count them.
-        while !piece.is_empty() {
-            let end = memchr::memchr(b'\n', piece).map_or(piece.len(), |newline| newline + 1);
-            let (mut line, rest) = piece.split_at(end);
-            let number = self.complete + 1;
-            self.complete += u64::from(line.ends_with(b"\n"));
-            *piece = rest;
-            if let Some(found) = self.decoder.next_line(&mut line) {
-                // A line too long may be given before its end has been taken; the rest of it gives nothing more.
-                while !line.is_empty() {
-                    self.decoder.next_line(&mut line);
-                }
-                return Some((number, found));
-            }
-        }
-        None
-    }
-
-    fn finish(&mut self) -> Option<(u64, Line)> {
-        Some((self.complete + 1, self.decoder.finish()?))
+        let NumberedLine { place, line, .. } = if std::mem::take(&mut self.ended) {
+            self.lines.finish()
+        } else {
+            self.lines.next(&mut self.piece)
+        }?;
+        Some((place.line, line))
     }
 }
 
@@ -135,35 +98,3 @@ fn cannot_read(path: &Path) -> String {
 }
 
 const PIECE: usize = 64 << 10;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn numbers(input: &[u8], max_line: usize, piece: usize) -> Vec<(u64, bool)> {
-        let mut lines = NumberedLines::new(max_line);
-        let mut found = Vec::new();
-        for mut piece in input.chunks(piece) {
-            while let Some(line) = lines.next(&mut piece) {
-                found.push(line);
-            }
-        }
-        found.extend(lines.finish());
-        found
-            .into_iter()
-            .map(|(number, line)| (number, matches!(line, Line::Text(_))))
-            .collect()
-    }
-
-    #[test]
-    fn lines_have_the_numbers_an_editor_shows() {
-        let input = b"{}\n\n\r\n{}\r\nmuch too long\n{}\n\n{}";
-        for piece in 1..=input.len() {
-            assert_eq!(
-                numbers(input, 5, piece),
-                [(1, true), (4, true), (5, false), (6, true), (8, true)],
-                "in pieces of {piece}"
-            );
-        }
-    }
-}

@@ -9,6 +9,7 @@ mod dialect_session;
 mod run;
 mod script_api;
 mod sdks;
+mod sessions;
 mod trace_check;
 mod trace_record;
 mod trace_replay;
@@ -18,6 +19,11 @@ mod trace_show;
 fn wrong_usage_exits_with_2() {
     for arguments in [
         &["trace"][..],
+        &["sessions"],
+        &["sessions", "show"],
+        &["sessions", "list", "--all", "--project", "."],
+        &["sessions", "search", "x", "--since", "yesterday"],
+        &["sessions", "export", "x", "--format", "pdf"],
         &["trace", "show"],
         &["trace", "check"],
         &["trace", "show", "-", "--width", "wide"],

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     io::{ErrorKind, Write},
+    path::Path,
     process::{Child, Command, Stdio},
 };
 
@@ -31,7 +32,20 @@ impl fmt::Display for Ran {
 
 /// Runs to the end with that standard input.
 pub(crate) fn towline(arguments: &[&str], stdin: &[u8]) -> Ran {
-    let mut child = start(arguments);
+    finish(start(arguments), stdin)
+}
+
+/// Runs to the end in a folder, with sessions from a configuration folder.
+pub(crate) fn towline_with_home(home: &Path, folder: &Path, arguments: &[&str]) -> Ran {
+    let child = command(arguments)
+        .env("CLAUDE_CONFIG_DIR", home)
+        .current_dir(folder)
+        .spawn()
+        .unwrap();
+    finish(child, b"")
+}
+
+fn finish(mut child: Child, stdin: &[u8]) -> Ran {
     let mut pipe = child.stdin.take().unwrap();
     let stdin = stdin.to_owned();
     // Written from a thread of its own, so that neither side waits for the other with a full pipe.
@@ -50,7 +64,12 @@ pub(crate) fn towline(arguments: &[&str], stdin: &[u8]) -> Ran {
 
 /// Starts it with all three streams as pipes.
 pub(crate) fn start(arguments: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_towline"))
+    command(arguments).spawn().unwrap()
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_towline"));
+    command
         .args(arguments)
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
@@ -58,9 +77,8 @@ pub(crate) fn start(arguments: &[&str]) -> Child {
         .env_remove("no_proxy")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+        .stderr(Stdio::piped());
+    command
 }
 
 /// The most memory that a running process ever had, in bytes.

@@ -167,7 +167,7 @@ fn the_python_sdk_notices_neither_wiretap_nor_replay() {
     if !real_cli::is_slow_wanted("the Python SDK with a wiretap") {
         return;
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/fetch-python-sdk");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/python-sdk");
     let fetched = Command::new("bash").arg(script).output().unwrap();
     assert!(
         fetched.status.success(),

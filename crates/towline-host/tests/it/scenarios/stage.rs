@@ -506,7 +506,7 @@ fn data(file: &str) -> PathBuf {
     folder.join(file)
 }
 
-const PROJECT: &str = "/work/project";
+const PROJECT: &str = "/home/user/project";
 const HOME: &str = "/home/user";
 /// Longer strings are mostly texts of the CLI's own.
 const LONGEST: usize = 100;

@@ -5,6 +5,9 @@ mod control;
 mod fields;
 mod system;
 
+pub(crate) use content::content;
+pub(crate) use fields::tool_input;
+
 use std::fmt::{self, Write};
 
 use towline_protocol::{ResultSubtype, ToAgent, ToHost, TurnResult};

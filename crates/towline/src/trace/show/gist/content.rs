@@ -36,7 +36,11 @@ pub(super) fn user(line: &User, out: &mut Clip) -> fmt::Result {
     }
 }
 
-pub(super) fn content(content: &Content, out: &mut Clip) -> fmt::Result {
+/// Writes what is said, called or given.
+///
+/// # Errors
+/// When the clip is full.
+pub(crate) fn content(content: &Content, out: &mut Clip) -> fmt::Result {
     match content {
         Content::Text(text) => out.write_str(text),
         Content::Object(json) => fields::fields(json.text(), out),

@@ -31,7 +31,7 @@ pub(super) fn fields(value: &Text, out: &mut Clip) -> fmt::Result {
 }
 
 /// Writes the input of a tool: the field that matters most, or the first ones.
-pub(super) fn tool_input(input: &Json, out: &mut Clip) -> fmt::Result {
+pub(crate) fn tool_input(input: &Json, out: &mut Clip) -> fmt::Result {
     let Some(object) = object(input.text()) else {
         return out.write_str(input.as_str());
     };

@@ -1,0 +1,145 @@
+//! [`Home`]: where the configuration folder is, and which sessions are in it.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::{Error, Result},
+    key::SessionKey,
+    plain::{self, Kind},
+    project::project_folder_name,
+    session::Session,
+};
+
+/// The configuration folder of the CLI.
+///
+/// ```
+/// use towline_store::Home;
+///
+/// let home = Home::new("/home/ann/.claude");
+/// let session = home.session_in("/work/app", "11111111-2222-4333-8444-555555555555".parse()?);
+/// assert_eq!(
+///     session.path().to_str().unwrap(),
+///     "/home/ann/.claude/projects/-work-app/11111111-2222-4333-8444-555555555555.jsonl",
+/// );
+/// # Ok::<(), towline_store::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    folder: PathBuf,
+}
+
+impl Home {
+    /// The configuration in this folder.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+        }
+    }
+
+    /// The configuration that the CLI would use here: `CLAUDE_CONFIG_DIR`, else `.claude` in the home folder.
+    ///
+    /// # Errors
+    /// When there is neither.
+    pub fn from_env() -> Result<Self> {
+        let set = env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty());
+        match set {
+            Some(folder) => Ok(Self::new(folder)),
+            None => env::home_dir()
+                .filter(|home| !home.as_os_str().is_empty())
+                .map(|home| Self::new(home.join(".claude")))
+                .ok_or(Error::NoHome),
+        }
+    }
+
+    /// The folder that has a folder for each project.
+    pub fn projects_folder(&self) -> PathBuf {
+        self.folder.join("projects")
+    }
+
+    /// The folder of the project that a working directory is, whether it is there or not. Links in the path are
+    /// followed, as the CLI does.
+    pub fn project_folder(&self, cwd: impl AsRef<Path>) -> PathBuf {
+        let cwd = cwd.as_ref();
+        let real = cwd.canonicalize().or_else(|_| std::path::absolute(cwd));
+        let real = real.as_deref().unwrap_or(cwd);
+        let name = project_folder_name(&real.to_string_lossy());
+        self.projects_folder().join(name)
+    }
+
+    /// The session of that id in the project of a working directory, whether it is there or not.
+    pub fn session_in(&self, cwd: impl AsRef<Path>, key: SessionKey) -> Session {
+        Session::new(self.project_folder(cwd), key)
+    }
+
+    /// The session of that id in whichever project has it.
+    ///
+    /// # Errors
+    /// When no project has it, or the projects cannot be listed.
+    pub fn session(&self, key: &SessionKey) -> Result<Session> {
+        for folder in self.project_folders()? {
+            let session = Session::new(folder, key.clone());
+            // An empty file is a session that is somewhere else: the official SDKs pass it over too.
+            let length = std::fs::symlink_metadata(session.path()).map_or(0, |file| file.len());
+            if length > 0 {
+                return Ok(session);
+            }
+        }
+        Err(Error::NotFound {
+            id: key.to_string(),
+            folder: self.projects_folder(),
+        })
+    }
+
+    /// The folders of all projects, in the order of their names.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub fn project_folders(&self) -> Result<Vec<PathBuf>> {
+        let entries = plain::entries(&self.projects_folder())?;
+        let folders = entries
+            .into_iter()
+            .filter(|(_, kind)| *kind == Kind::Folder);
+        Ok(folders.map(|(folder, _)| folder).collect())
+    }
+
+    /// The sessions of one project or of all, in no useful order. [`Home::list`](crate::Home::list) also looks into
+    /// them.
+    pub(crate) fn sessions(&self, scope: &Scope) -> Result<Vec<Session>> {
+        let folders = match scope {
+            Scope::All => self.project_folders()?,
+            Scope::Project(cwd) => vec![self.project_folder(cwd)],
+        };
+        let mut sessions = Vec::new();
+        for folder in folders
+            .into_iter()
+            .filter(|folder| plain::is_folder(folder))
+        {
+            for (path, kind) in plain::entries(&folder)? {
+                if kind == Kind::File
+                    && let Some(key) = key_of(&path)
+                {
+                    sessions.push(Session::new(folder.clone(), key));
+                }
+            }
+        }
+        Ok(sessions)
+    }
+}
+
+/// Whose sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of every project.
+    #[default]
+    All,
+    /// Those of the project that this working directory is.
+    Project(PathBuf),
+}
+
+fn key_of(path: &Path) -> Option<SessionKey> {
+    let name = path.file_name()?.to_str()?;
+    name.strip_suffix(".jsonl")?.parse().ok()
+}

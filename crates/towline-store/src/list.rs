@@ -1,0 +1,156 @@
+//! The list of sessions: [`Home::list`]. Looks at both ends of each file, so its size does not matter.
+
+use std::{collections::HashSet, fs, path::PathBuf};
+
+use jiff::Timestamp;
+
+use crate::{
+    error::{Error, Result},
+    glance::Glance,
+    home::{Home, Scope},
+    session::Session,
+};
+
+/// Which sessions to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListQuery {
+    /// Whose.
+    pub scope: Scope,
+    /// How many of the newest to pass over.
+    pub offset: usize,
+    /// How many at most; all if not said.
+    pub limit: Option<usize>,
+}
+
+/// The sessions that were found.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The sessions, newest first.
+    pub sessions: Vec<SessionSummary>,
+    /// Files that could not be looked at.
+    pub problems: Vec<Error>,
+}
+
+/// What a list says about a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionSummary {
+    /// Where it is.
+    pub session: Session,
+    /// What to call it: the title somebody gave, else the last prompt, else the first.
+    pub title: String,
+    /// The title that a person or a model gave.
+    pub custom_title: Option<String>,
+    /// What was asked first, on one line and shortened.
+    pub first_prompt: Option<String>,
+    /// What was asked last.
+    pub last_prompt: Option<String>,
+    /// The working directory it was started in.
+    pub cwd: Option<PathBuf>,
+    /// The branch it was last on.
+    pub git_branch: Option<String>,
+    /// The word a host put on it.
+    pub tag: Option<String>,
+    /// When it was started.
+    pub created: Option<Timestamp>,
+    /// When its file last changed.
+    pub modified: Timestamp,
+    /// The size of its file.
+    pub size: u64,
+}
+
+impl Home {
+    /// Lists sessions, newest first. A file that cannot be looked at is a problem of the [`Listing`], not an error.
+    ///
+    /// Left out, as by the official SDKs: transcripts of subagents, and sessions in which nothing was ever asked.
+    ///
+    /// ```
+    /// use towline_store::{Home, ListQuery};
+    ///
+    /// # let folder = std::env::temp_dir().join("towline-store-doc-list");
+    /// # let home = Home::new(&folder);
+    /// # let session = home.session_in("/app", "11111111-2222-4333-8444-555555555555".parse()?);
+    /// # std::fs::create_dir_all(session.project_folder()).unwrap();
+    /// # std::fs::write(session.path(), r#"{"type":"user","uuid":"u1","message":{"content":"hello"}}"#).unwrap();
+    /// let listing = home.list(&ListQuery::default())?;
+    /// assert_eq!(listing.sessions[0].title, "hello");
+    /// # std::fs::remove_dir_all(folder).unwrap();
+    /// # Ok::<(), towline_store::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a folder cannot be listed.
+    pub fn list(&self, query: &ListQuery) -> Result<Listing> {
+        let mut listing = Listing::default();
+        let mut newest: Vec<(Timestamp, Session)> = self
+            .sessions(&query.scope)?
+            .into_iter()
+            .map(|session| (modified(&session), session))
+            .collect();
+        newest.sort_by(|(time, session), (other_time, other)| {
+            let by_time = other_time.cmp(time);
+            by_time.then_with(|| session.path().cmp(other.path()))
+        });
+        let mut seen = HashSet::new();
+        let wanted = query.limit.unwrap_or(usize::MAX);
+        let mut to_pass = query.offset;
+        for (_, session) in newest {
+            if listing.sessions.len() >= wanted {
+                break;
+            }
+            match SessionSummary::of(session) {
+                Ok(Some(summary)) => {
+                    // One that was copied to another project is listed once.
+                    if !seen.insert(summary.session.key().clone()) {
+                        continue;
+                    }
+                    if to_pass > 0 {
+                        to_pass -= 1;
+                    } else {
+                        listing.sessions.push(summary);
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => listing.problems.push(error),
+            }
+        }
+        Ok(listing)
+    }
+}
+
+impl SessionSummary {
+    /// Looks at one session; nothing if a list would leave it out.
+    ///
+    /// # Errors
+    /// When its file cannot be read.
+    pub fn of(session: Session) -> Result<Option<Self>> {
+        session.check_project()?;
+        let Some(glance) = Glance::at(session.path())? else {
+            return Ok(None);
+        };
+        let Some(title) = glance.title().filter(|_| !glance.is_subagent) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            title: title.to_owned(),
+            session,
+            custom_title: glance.custom_title.or(glance.ai_title),
+            first_prompt: glance.first_prompt,
+            last_prompt: glance.last_prompt,
+            cwd: glance.cwd.map(PathBuf::from),
+            git_branch: glance.git_branch,
+            tag: glance.tag,
+            created: glance.created,
+            modified: glance.modified,
+            size: glance.size,
+        }))
+    }
+}
+
+/// A file that is gone again sorts last and is reported when it is looked at.
+fn modified(session: &Session) -> Timestamp {
+    let metadata = fs::symlink_metadata(session.path());
+    let time = metadata.and_then(|metadata| metadata.modified()).ok();
+    time.and_then(|time| Timestamp::try_from(time).ok())
+        .unwrap_or(Timestamp::MIN)
+}

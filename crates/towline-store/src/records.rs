@@ -1,0 +1,244 @@
+//! [`Records`]: a transcript of any size as a stream of records. Holds one line at a time.
+
+mod lines;
+
+pub use lines::{NumberedLine, NumberedLines};
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use towline_protocol::{DecodeError, Line, LineDecoder, Text, Wire, transcript::Record};
+
+use crate::{
+    error::{Error, Result},
+    plain,
+};
+
+/// The records of a transcript, in the order of the file.
+///
+/// What cannot be read is [`Skipped`], and the next line goes on. An error means that the file itself cannot be read.
+///
+/// ```
+/// use towline_store::{Entry, Home};
+///
+/// # let folder = std::env::temp_dir().join("towline-store-doc-records");
+/// # let home = Home::new(&folder);
+/// # let session = home.session_in("/app", "11111111-2222-4333-8444-555555555555".parse()?);
+/// # std::fs::create_dir_all(session.project_folder()).unwrap();
+/// # std::fs::write(session.path(), "{\"type\":\"mode\",\"mode\":\"normal\"}\nnonsense\n").unwrap();
+/// let mut kinds = Vec::new();
+/// for entry in session.records()? {
+///     match entry? {
+///         Entry::Record(located) => kinds.push(located.record.kind().to_owned()),
+///         Entry::Skipped(skipped) => kinds.push(format!("line {}", skipped.place.line)),
+///     }
+/// }
+/// assert_eq!(kinds, ["mode", "line 2"]);
+/// # std::fs::remove_dir_all(folder).unwrap();
+/// # Ok::<(), towline_store::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Records {
+    path: PathBuf,
+    file: File,
+    buffer: Box<[u8]>,
+    /// The part of the buffer that has not been cut into lines yet.
+    rest: std::ops::Range<usize>,
+    lines: NumberedLines,
+    ended: bool,
+}
+
+/// One line of a transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A record, of a known kind or not.
+    Record(Box<Located>),
+    /// A line that is no record.
+    Skipped(Skipped),
+}
+
+/// A record and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Located {
+    /// Where it stands.
+    pub place: Place,
+    /// The line as it stands there.
+    pub line: Text,
+    /// What it says.
+    pub record: Record,
+}
+
+/// The place of a line in its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its number, from 1, as an editor counts.
+    pub line: u64,
+    /// The byte at which it begins.
+    pub offset: u64,
+    /// Its bytes, without the newline.
+    pub length: u64,
+}
+
+/// A line that could not be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skipped {
+    /// Where it stands.
+    pub place: Place,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Why a line could not be read.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// The last line, cut off: its writer is still at it, or was killed. That is legal.
+    Torn,
+    /// Not a record: where it stops being one.
+    Malformed(DecodeError),
+    /// Not UTF-8 from this byte on.
+    NotUtf8(usize),
+    /// Longer than this bound.
+    TooLong(usize),
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Torn => f.write_str("cut off"),
+            Self::Malformed(error) => write!(f, "{error}"),
+            Self::NotUtf8(byte) => write!(f, "not UTF-8 at byte {byte}"),
+            Self::TooLong(limit) => write!(f, "longer than {limit} bytes"),
+        }
+    }
+}
+
+impl Records {
+    /// Opens a transcript, wherever it is.
+    ///
+    /// # Errors
+    /// When there is no plain file, or it may not be read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with_limit(path, LineDecoder::DEFAULT_LIMIT)
+    }
+
+    /// The same with another bound for lines.
+    ///
+    /// # Errors
+    /// When there is no plain file, or it may not be read.
+    pub fn open_with_limit(path: impl AsRef<Path>, longest_line: usize) -> Result<Self> {
+        let path = path.as_ref();
+        Ok(Self {
+            path: path.to_owned(),
+            file: plain::open(path)?,
+            buffer: vec![0; PIECE].into_boxed_slice(),
+            rest: 0..0,
+            lines: NumberedLines::with_limit(longest_line),
+            ended: false,
+        })
+    }
+
+    /// The open file, to read single lines from it again.
+    pub(crate) fn into_file(self) -> File {
+        self.file
+    }
+
+    fn fill(&mut self) -> Result<()> {
+        let length = loop {
+            match self.file.read(&mut self.buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read.map_err(Error::io("read", &self.path))?,
+            }
+        };
+        self.rest = 0..length;
+        self.ended = length == 0;
+        Ok(())
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Entry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let mut piece = &self.buffer[self.rest.clone()];
+            let line = self.lines.next(&mut piece);
+            self.rest.start = self.rest.end - piece.len();
+            if let Some(line) = line {
+                return Some(Ok(read_entry(line)));
+            }
+            if self.ended {
+                return None;
+            }
+            if let Err(error) = self.fill() {
+                self.ended = true;
+                return Some(Err(error));
+            }
+            if self.ended {
+                return self.lines.finish().map(|line| Ok(read_entry(line)));
+            }
+        }
+    }
+}
+
+/// Reads the line at a place that was found before.
+pub(crate) fn read_at(file: &mut File, path: &Path, place: Place) -> Result<Located> {
+    let changed = || Error::Changed {
+        path: path.to_owned(),
+        line: place.line,
+    };
+    let length = usize::try_from(place.length).map_err(|_| changed())?;
+    let mut bytes = vec![0; length];
+    file.seek(SeekFrom::Start(place.offset))
+        .map_err(Error::io("read", path))?;
+    file.read_exact(&mut bytes)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => changed(),
+            _ => Error::io("read", path)(error),
+        })?;
+    let mut decoder = LineDecoder::with_limit(length);
+    let line = decoder.next_line(&mut &bytes[..]).or(decoder.finish());
+    let entry = line.map(|line| {
+        read_entry(NumberedLine {
+            place,
+            line,
+            is_complete: true,
+        })
+    });
+    match entry {
+        Some(Entry::Record(located)) => Ok(*located),
+        _ => Err(changed()),
+    }
+}
+
+fn read_entry(numbered: NumberedLine) -> Entry {
+    let NumberedLine {
+        place,
+        line,
+        is_complete,
+    } = numbered;
+    let reason = match line {
+        Line::Text(line) => match Record::from_json(line.clone()) {
+            Ok(record) => {
+                return Entry::Record(Box::new(Located {
+                    place,
+                    line,
+                    record,
+                }));
+            }
+            Err(_) if !is_complete => SkipReason::Torn,
+            Err(error) => SkipReason::Malformed(error),
+        },
+        Line::InvalidUtf8 { .. } if !is_complete => SkipReason::Torn,
+        Line::InvalidUtf8 { offset, .. } => SkipReason::NotUtf8(offset),
+        Line::TooLong { limit, .. } => SkipReason::TooLong(limit),
+    };
+    Entry::Skipped(Skipped { place, reason })
+}
+
+/// How much is read at once.
+const PIECE: usize = 64 << 10;
