@@ -343,7 +343,7 @@ fn block(block: &Block) -> String {
                 Some(true) => "failed ",
                 _ => "",
             };
-            let content = result.content.as_option().map(towline_host::Content::text);
+            let content = result.content.as_option().map(Content::text);
             format!("{failed}result {:?}", cut(&content.unwrap_or_default()))
         }
         other => other.kind().to_owned(),
