@@ -31,7 +31,8 @@ pub struct QuestionId(pub(crate) Ticket);
 #[derive(Debug)]
 pub(crate) struct Responder {
     id: QuestionId,
-    orders: mpsc::UnboundedSender<Order>,
+    /// A question does not keep its session alive.
+    orders: mpsc::WeakUnboundedSender<Order>,
     withdrawn: oneshot::Receiver<Withdrawal>,
     /// What is answered if nobody does; nothing once somebody did.
     unanswered: Option<Answer>,
@@ -40,7 +41,7 @@ pub(crate) struct Responder {
 impl Responder {
     pub(crate) fn new(
         ticket: Ticket,
-        orders: mpsc::UnboundedSender<Order>,
+        orders: mpsc::WeakUnboundedSender<Order>,
         withdrawn: oneshot::Receiver<Withdrawal>,
         unanswered: Answer,
     ) -> Self {
@@ -74,8 +75,10 @@ impl Responder {
 
     fn send(&self, answer: Answer) {
         let ticket = self.id.0;
-        // An agent that is gone needs no answer.
-        self.orders.send(Order::Answer { ticket, answer }).ok();
+        if let Some(orders) = self.orders.upgrade() {
+            // An agent that is gone needs no answer.
+            orders.send(Order::Answer { ticket, answer }).ok();
+        }
     }
 }
 
