@@ -5,15 +5,19 @@ use std::fs;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
 
 #[test]
-fn the_example_of_the_readme_is_the_one_that_compiles() {
+fn the_examples_of_the_readme_are_those_that_compile() {
     let readme = fs::read_to_string(format!("{ROOT}README.md")).unwrap();
-    let path = "crates/towline-protocol/examples/read_trace.rs";
-    let example = fs::read_to_string(format!("{ROOT}{path}")).unwrap();
-    let (_, code) = example.split_once("\n\n").unwrap();
-    assert!(
-        readme.contains(&format!("```rust\n{code}```")),
-        "copy the code of {path} into README.md"
-    );
+    for path in [
+        "crates/towline-host/examples/hello.rs",
+        "crates/towline-protocol/examples/read_trace.rs",
+    ] {
+        let example = fs::read_to_string(format!("{ROOT}{path}")).unwrap();
+        let (_, code) = example.split_once("\n\n").unwrap();
+        assert!(
+            readme.contains(&format!("```rust\n{code}```")),
+            "copy the code of {path} into README.md"
+        );
+    }
 }
 
 #[test]
