@@ -13,6 +13,7 @@ mod hygiene;
 mod logging;
 mod mcp;
 mod questions;
+mod real;
 mod scenarios;
 mod sessions;
 mod stderr;
