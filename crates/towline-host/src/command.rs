@@ -399,7 +399,8 @@ impl AgentCommand {
         self
     }
 
-    /// Sets how long a line of the agent may be: 64 MiB, unless set. A longer one is an [`Event::Malformed`].
+    /// Sets how long a line of the agent may be: 64 MiB, unless set. A longer one is an
+    /// [`Event::Malformed`](crate::Event::Malformed).
     ///
     /// ```
     /// # use towline_host::{AgentCommand, Event, Problem};

@@ -1,8 +1,8 @@
 //! [`Process`]: a child that never outlives its owner.
 //!
 //! It leads a process group of its own. Whatever ends the owner (a drop, a panic, `kill -9`), the child and everything
-//! it started are ended too: [`watchdog`] for the case that this program can do nothing any more, `Drop` for all
-//! others. What is said to the child is not known here.
+//! it started are ended too: by a watchdog where this program can do nothing any more, by `Drop` in all other cases.
+//! What is said to the child is not known here.
 
 mod descendants;
 mod watchdog;
