@@ -24,6 +24,21 @@ pub use plan::Plan;
 pub use towline_protocol::Withdrawal;
 
 /// Which question: the same in the question and in [`Event::Withdrawn`].
+///
+/// ```
+/// # towline_testkit::in_session!(|session, "run ls" => Event::Permission(permission)| {
+/// let mut prompts = std::collections::HashMap::new(); // what a person is asked
+/// prompts.insert(permission.id(), "May `ls` run?");
+/// # session.interrupt().await?;
+/// # while let Some(event) = session.next().await {
+/// # if event.result().is_some() { break }
+/// if let Event::Withdrawn { question, .. } = event {
+///     prompts.remove(&question);
+/// }
+/// # }
+/// # assert!(prompts.is_empty());
+/// # });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuestionId(pub(crate) Ticket);
 
@@ -132,17 +147,24 @@ fn permission_answer(answer: &PermissionAnswer) -> Answer {
     Ok(Some(answer.to_standard_json()))
 }
 
-/// What all questions have in common.
+/// What all questions have in common. The examples get theirs from the fake agent, with this prompt.
 macro_rules! common_to_questions {
-    ($question:ty, $asker:expr) => {
+    ($question:ident, $prompt:literal) => {
         impl $question {
-            /// Which question this is.
+            /// Which question this is: the same as in [`Event::Withdrawn`](crate::Event::Withdrawn).
+            #[doc = $crate::question::example!($question, $prompt, "println!(\"{:?}\", question.id());")]
             pub fn id(&self) -> $crate::question::QuestionId {
                 self.responder.id
             }
 
             /// Waits until the question needs no answer any more: the agent took it back, it timed out, or the agent
             /// is gone. Whoever asks a person can take the prompt away then.
+            #[doc = $crate::question::example!(
+                $question,
+                $prompt,
+                "session.interrupt().await?; // for one, because a person did not want to wait\n\
+                 assert_eq!(question.withdrawn().await, Withdrawal::Cancelled);"
+            )]
             pub async fn withdrawn(&mut self) -> $crate::question::Withdrawal {
                 self.responder.withdrawn().await
             }
@@ -150,6 +172,22 @@ macro_rules! common_to_questions {
     };
 }
 use common_to_questions;
+
+/// An example with a question of the fake agent.
+macro_rules! example {
+    ($question:ident, $prompt:literal, $lines:literal) => {
+        concat!(
+            "\n```\n",
+            "# let command = towline_host::AgentCommand::new(\"fake\");\n",
+            "# let command = command.hook(towline_host::HookOn::new(towline_host::HookEvent::Stop, \"done\"));\n",
+            "# towline_testkit::in_session!(command, |session, ", stringify!($prompt), " => Event::",
+            stringify!($question), "(mut question)| {\n",
+            $lines,
+            "\n# });\n```",
+        )
+    };
+}
+use example;
 
 /// An empty answer: go on as if nobody had been asked.
 fn nothing() -> Json {

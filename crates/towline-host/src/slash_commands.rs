@@ -9,16 +9,16 @@ use crate::{command::AgentCommand, error::Error, event::Event};
 
 /// The slash commands of an agent. Finding them starts one, so what was found is kept for five minutes.
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), towline_host::Error> {
-/// use towline_host::{AgentCommand, SlashCommands};
-///
-/// let commands = SlashCommands::of(AgentCommand::claude()?);
+/// ```
+/// # towline_testkit::fake_agent::run_example(async {
+/// # use towline_host::*;
+/// # let program = towline_testkit::fake_agent::PROGRAM;
+/// let commands = SlashCommands::of(AgentCommand::new(program));
 /// for command in commands.list().await? {
 ///     println!("/{} {}", command.name, command.description.unwrap_or_default());
 /// }
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct SlashCommands {
@@ -28,9 +28,19 @@ pub struct SlashCommands {
 
 impl SlashCommands {
     /// How long what was found is kept.
+    ///
+    /// ```
+    /// # use towline_host::SlashCommands;
+    /// assert_eq!(SlashCommands::KEPT_FOR.as_secs(), 300);
+    /// ```
     pub const KEPT_FOR: Duration = Duration::from_secs(5 * 60);
 
-    /// The commands of an agent, in the directory it is to work in.
+    /// The commands of an agent, in the directory it is to work in. Nothing is started yet.
+    ///
+    /// ```
+    /// # use towline_host::{AgentCommand, SlashCommands};
+    /// let commands = SlashCommands::of(AgentCommand::new("claude").current_dir("/tmp"));
+    /// ```
     pub fn of(command: AgentCommand) -> Self {
         Self {
             command,
@@ -39,6 +49,16 @@ impl SlashCommands {
     }
 
     /// The commands, as they were found at most five minutes ago.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program));
+    /// assert_eq!(commands.list().await?[0].name, "compact");
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the agent cannot be started, or does not say.
@@ -55,7 +75,19 @@ impl SlashCommands {
         Ok(commands)
     }
 
-    /// Forgets what was found: the next [`SlashCommands::list`] asks again. For changed plugins, or a new session.
+    /// Forgets what was found, so that the next [`SlashCommands::list`] asks again: for changed plugins, or a new session.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program));
+    /// commands.list().await?;
+    /// commands.forget().await; // a plugin was installed
+    /// commands.list().await?;
+    /// # Ok(())
+    /// # });
+    /// ```
     pub async fn forget(&self) {
         *self.found.lock().await = None;
     }

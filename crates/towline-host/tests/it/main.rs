@@ -8,6 +8,7 @@ mod agents;
 mod backpressure;
 mod command_line;
 mod control;
+mod examples;
 mod hostile;
 mod hygiene;
 mod logging;
