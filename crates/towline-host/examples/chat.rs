@@ -1,12 +1,12 @@
 //! Chat with an agent in a terminal: what it writes appears as it is written; Ctrl-D ends.
 //!
-//! `cargo run -p towline-host --example chat [PROGRAM]`
+//! `cargo run -p towline-host --example chat [PROGRAM]`; without a program it is `claude`.
 
 use std::io::{self, Write as _};
 
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use towline_host::{
-    AgentCommand, Error, Event, StreamEvent, ToHost,
+    AgentCommand, Error, Event, Session, StreamEvent, ToHost,
     protocol::{BlockDelta, Delta},
 };
 
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-async fn turn(session: &mut towline_host::Session) -> Result<(), Error> {
+async fn turn(session: &mut Session) -> Result<(), Error> {
     while let Some(event) = session.next().await {
         match event {
             Event::Message(frame) => match &frame.message {
@@ -41,7 +41,12 @@ async fn turn(session: &mut towline_host::Session) -> Result<(), Error> {
                         say(&delta.text);
                     }
                 }
-                ToHost::Result(_) => return Ok(()),
+                ToHost::Result(result) => {
+                    for error in result.errors.iter().flatten() {
+                        say(error);
+                    }
+                    return Ok(());
+                }
                 _ => {}
             },
             Event::Permission(permission) => permission.deny("this chat allows no tools"),

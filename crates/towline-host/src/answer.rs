@@ -5,6 +5,17 @@ use towline_protocol::{Json, SessionId, Text, TurnResult};
 use crate::{command::AgentCommand, error::Error, event::Event, prompt::Prompt, session::Session};
 
 /// What came of a turn.
+///
+/// ```
+/// # towline_testkit::fake_agent::run_example(async {
+/// # use towline_host::*;
+/// # let program = towline_testkit::fake_agent::PROGRAM;
+/// let answer = AgentCommand::new(program).ask("Tea?").await?;
+/// assert_eq!(answer.text, "Tea?"); // this agent only has an echo
+/// assert_eq!(answer.cost_usd, Some(0.01));
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TurnAnswer {
@@ -40,15 +51,12 @@ impl Session {
     /// Asks one thing and waits for the answer, and for what agents in the background bring. Questions of the agent are
     /// denied.
     ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), towline_host::Error> {
-    /// # use towline_host::AgentCommand;
-    /// let mut session = AgentCommand::claude()?.spawn().await?;
-    /// let name = session.ask("Think of a name for a cat").await?.text;
-    /// let again = session.ask("And another one").await?.text;
-    /// println!("{name} and {again}");
-    /// # Ok(())
-    /// # }
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// let one = session.ask("say Mia").await?;
+    /// let other = session.ask("say Leo").await?;
+    /// assert_eq!(format!("{} and {}", one.text, other.text), "Mia and Leo");
+    /// # });
     /// ```
     ///
     /// # Errors

@@ -18,6 +18,8 @@ use towline_protocol::{
     control::request::{Initialize, McpServerConfig},
 };
 
+use towline_store::Home;
+
 use crate::{
     answer::TurnAnswer,
     control::DEFAULT_TIMEOUT,
@@ -75,7 +77,13 @@ struct Flag {
 }
 
 impl AgentCommand {
-    /// A program by its path, or by a name to be found on the `PATH`.
+    /// An agent by the path of its program, or by a name to be found on the `PATH`.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("/opt/agents/claude");
+    /// assert_eq!(command.program(), "/opt/agents/claude");
+    /// ```
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -100,15 +108,32 @@ impl AgentCommand {
         }
     }
 
-    /// Where the agent works.
+    /// Says where the agent works; else it works where this program does.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let command = AgentCommand::new(program).current_dir("/tmp");
+    /// # command.spawn().await?.close().await;
+    /// # Ok(())
+    /// # });
+    /// ```
     #[must_use]
     pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// Sets an environment variable. The others are inherited, but for `CLAUDECODE`, which would have an agent believe
-    /// that it runs inside another one.
+    /// Sets an environment variable.
+    ///
+    /// The others are inherited, but for `CLAUDECODE`, which would have an agent believe that it runs inside another one.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").env("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080");
+    /// assert_eq!(command.environment().count(), 1);
+    /// ```
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), Some(value.into())));
@@ -116,20 +141,68 @@ impl AgentCommand {
     }
 
     /// Takes an environment variable away.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").env_remove("ANTHROPIC_API_KEY");
+    /// ```
     #[must_use]
     pub fn env_remove(mut self, name: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), None));
         self
     }
 
-    /// The variables that were set.
+    /// The variables that were set here.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").env("CI", "true");
+    /// assert!(command.environment().any(|(name, value)| name == "CI" && value == "true"));
+    /// ```
     pub fn environment(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.environment
             .iter()
             .filter_map(|(name, value)| Some((name.as_os_str(), value.as_deref()?)))
     }
 
+    /// Where this agent keeps its settings and transcripts: its `CLAUDE_CONFIG_DIR`, else `.claude` in its `HOME`.
+    ///
+    /// ```
+    /// use towline_host::AgentCommand;
+    ///
+    /// let command = AgentCommand::new("claude").env("HOME", "/home/ann");
+    /// # let command = command.env("CLAUDE_CONFIG_DIR", "");
+    /// let home = command.home()?;
+    /// assert_eq!(home.projects_folder(), std::path::Path::new("/home/ann/.claude/projects"));
+    /// # Ok::<(), towline_host::store::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is neither.
+    pub fn home(&self) -> Result<Home, towline_store::Error> {
+        let folder = self.variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        let folder = folder.or_else(|| Some(PathBuf::from(self.variable("HOME")?).join(".claude")));
+        folder.map(Home::new).ok_or(towline_store::Error::NoHome)
+    }
+
+    /// What a variable will be for the agent; nothing if it is empty.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let set = self.environment.iter().rev().find(|(set, _)| set == name);
+        let value = match set {
+            Some((_, value)) => value.clone(),
+            None if self.inherits => std::env::var_os(name),
+            None => None,
+        };
+        value.filter(|value| !value.is_empty())
+    }
+
     /// Begins with an empty environment instead of an inherited one; variables set before are forgotten.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").env_clear().env("HOME", "/tmp/home");
+    /// assert_eq!(command.environment().count(), 1);
+    /// ```
     #[must_use]
     pub fn env_clear(mut self) -> Self {
         self.inherits = false;
@@ -137,7 +210,13 @@ impl AgentCommand {
         self
     }
 
-    /// Adds an argument behind all others, as it is.
+    /// Adds an argument behind all others, as it is: for flags that have no method here.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").arg("--a-new-flag");
+    /// assert!(command.to_string().contains("--a-new-flag"));
+    /// ```
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.trailing.push(argument.into());
@@ -145,6 +224,12 @@ impl AgentCommand {
     }
 
     /// Adds arguments behind all others, as they are.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").args(["--a-new-flag", "value"]);
+    /// assert!(command.to_string().contains("--a-new-flag value"));
+    /// ```
     #[must_use]
     pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.trailing.extend(arguments.into_iter().map(Into::into));
@@ -152,6 +237,13 @@ impl AgentCommand {
     }
 
     /// Offers the tools of an MCP server in this program; see [`ToolServer`](crate::ToolServer).
+    ///
+    /// ```
+    /// # use towline_host::{AgentCommand, ToolServer};
+    /// # let server = ToolServer::new("1.0.0");
+    /// let command = AgentCommand::new("claude").mcp_server("calculator", server);
+    /// assert!(command.to_string().contains("--mcp-config"));
+    /// ```
     #[must_use]
     pub fn mcp_server(
         mut self,
@@ -171,6 +263,14 @@ impl AgentCommand {
     }
 
     /// Has the agent use an MCP server outside this program.
+    ///
+    /// ```
+    /// use towline_host::{AgentCommand, protocol::control::request::McpServerConfig};
+    ///
+    /// let files = McpServerConfig { command: Some("mcp-files".into()), ..McpServerConfig::default() };
+    /// let command = AgentCommand::new("claude").remote_mcp_server("files", files);
+    /// assert!(command.to_string().contains(r#"{"mcpServers":{"files":{"command":"mcp-files"}}}"#));
+    /// ```
     #[must_use]
     pub fn remote_mcp_server(mut self, name: impl Into<Text>, config: McpServerConfig) -> Self {
         self.remote_servers.insert(name, config);
@@ -180,11 +280,14 @@ impl AgentCommand {
     /// Wants to hear of an event: it comes as [`Event::Hook`](crate::Event::Hook).
     ///
     /// ```
-    /// use towline_host::{AgentCommand, HookEvent, HookOn};
+    /// use towline_host::{AgentCommand, Event, HookEvent, HookOn};
     ///
     /// let command = AgentCommand::new("claude")
     ///     .hook(HookOn::new(HookEvent::PreToolUse, "guard").matching("Bash|Write"))
     ///     .hook(HookOn::new(HookEvent::Stop, "done"));
+    /// # towline_testkit::in_session!(command, |session, "hook guard" => Event::Hook(hook)| {
+    /// # assert_eq!(hook.event(), Some(&HookEvent::PreToolUse));
+    /// # });
     /// ```
     #[must_use]
     pub fn hook(self, hook: HookOn) -> Self {
@@ -202,71 +305,159 @@ impl AgentCommand {
     }
 
     /// Defines agents that the model can start, by name.
+    ///
+    /// ```
+    /// # use towline_host::{AgentCommand, Json};
+    /// let agents = Json::new(r#"{"tester":{"description":"Runs tests","prompt":"Run the tests and report."}}"#)?;
+    /// let command = AgentCommand::new("claude").agents(agents);
+    /// # towline_testkit::in_session!(command, |session| {});
+    /// # Ok::<(), towline_host::DecodeError>(())
+    /// ```
     #[must_use]
     pub fn agents(self, definitions: Json) -> Self {
         self.with_initialize(|initialize| initialize.agents = Some(definitions))
     }
 
     /// Changes how the host introduces itself: for what has no method of its own.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").with_initialize(|initialize| initialize.prompt_suggestions = Some(true));
+    /// # towline_testkit::in_session!(command, |session| {});
+    /// ```
     #[must_use]
     pub fn with_initialize(mut self, change: impl FnOnce(&mut Initialize)) -> Self {
         change(self.initialize.get_or_insert_default());
         self
     }
 
-    /// Does not introduce the host: for agents that do not know `initialize`. Hooks and [`AgentCommand::agents`] need it.
+    /// Does not introduce the host: for agents that do not know `initialize`.
+    ///
+    /// Hooks, [`AgentCommand::agents`] and [`Session::agent`] need it.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("an-old-agent").without_initialize();
+    /// # towline_testkit::in_session!(command, |session| {
+    /// # assert!(session.agent().is_none());
+    /// # });
+    /// ```
     #[must_use]
     pub fn without_initialize(mut self) -> Self {
         self.initialize = None;
         self
     }
 
-    /// Has the agent decide by itself what it would ask: it denies.
+    /// Has the agent decide by itself what it would ask: it denies. For programs that nobody watches.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").without_questions();
+    /// assert!(!command.to_string().contains("--permission-prompt-tool"));
+    /// ```
     #[must_use]
     pub fn without_questions(mut self) -> Self {
         self.questions = false;
         self
     }
 
-    /// Refuses an agent of another version.
+    /// Refuses an agent of another version. The agent says its version when the host introduces itself.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let command = AgentCommand::new(program).require_version(">=2.1".parse::<VersionReq>()?);
+    /// # command.spawn().await?;
+    /// let command = AgentCommand::new(program).require_version(">=3".parse::<VersionReq>()?);
+    /// assert!(matches!(command.spawn().await, Err(Error::Version(_))));
+    /// # Ok(())
+    /// # });
+    /// ```
     #[must_use]
     pub fn require_version(mut self, wanted: VersionReq) -> Self {
         self.wanted = Some(wanted);
         self
     }
 
-    /// How long a request to the agent may take: a minute, unless set; for ever if nothing is given.
+    /// Sets how long a request to the agent may take: a minute, unless set; for ever if nothing is given.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use {std::time::Duration, towline_host::{AgentCommand, Error}};
+    /// # let (reader, writer) = tokio::io::duplex(1024); // nobody is there
+    /// let command = AgentCommand::new("claude").request_timeout(Some(Duration::from_millis(50)));
+    /// # assert!(matches!(command.attach(reader, writer).await, Err(Error::TimedOut { .. })));
+    /// # Ok(())
+    /// # });
+    /// ```
     #[must_use]
     pub fn request_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How long a question of the agent may stay open before it is denied: an hour, unless set; for ever if nothing is
+    /// Sets how long a question of the agent may stay open before it is denied: an hour, unless set; for ever if nothing is
     /// given.
+    ///
+    /// ```
+    /// # use {std::time::Duration, towline_host::{AgentCommand, Event, Withdrawal}};
+    /// let command = AgentCommand::new("claude").question_timeout(Some(Duration::from_millis(50)));
+    /// # towline_testkit::in_session!(command, |session, "run ls" => Event::Permission(mut permission)| {
+    /// # assert_eq!(permission.withdrawn().await, Withdrawal::TimedOut);
+    /// # });
+    /// ```
     #[must_use]
     pub fn question_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.limits.question_timeout = timeout;
         self
     }
 
-    /// How long the agent may take to end, first by itself and then after `SIGTERM`: five seconds each, unless set.
+    /// Sets how long the agent may take to end, first by itself and then after `SIGTERM`: five seconds each, unless set.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// use std::time::Duration;
+    ///
+    /// let command = AgentCommand::new(program).close_grace(Duration::from_secs(1));
+    /// # assert!(command.spawn().await?.close().await.exit.is_some());
+    /// # Ok(())
+    /// # });
+    /// ```
     #[must_use]
     pub fn close_grace(mut self, grace: Duration) -> Self {
         self.limits.close_grace = grace;
         self
     }
 
-    /// How long a line of the agent may be: 64 MiB, unless set. A longer one is an [`Event::Malformed`].
+    /// Sets how long a line of the agent may be: 64 MiB, unless set. A longer one is an
+    /// [`Event::Malformed`](crate::Event::Malformed).
     ///
-    /// [`Event::Malformed`]: crate::Event::Malformed
+    /// ```
+    /// # use towline_host::{AgentCommand, Event, Problem};
+    /// let command = AgentCommand::new("claude").line_limit(4096);
+    /// # towline_testkit::in_session!(command, |session| {
+    /// # session.send("say ".to_owned() + &"very ".repeat(1000)).await?;
+    /// # session.next().await;
+    /// # let Some(Event::Malformed(malformed)) = session.next().await else { panic!() };
+    /// # assert_eq!(malformed.problem, Problem::TooLong(4096));
+    /// # });
+    /// ```
     #[must_use]
     pub fn line_limit(mut self, bytes: usize) -> Self {
         self.limits.line = bytes;
         self
     }
 
-    /// How much may wait for whoever looks at the events before the agent is slowed down: 128 KiB, unless set.
+    /// Sets how much may wait for whoever looks at the events before the agent is slowed down: 128 KiB, unless set.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").queue_limit(1 << 20);
+    /// # towline_testkit::in_session!(command, |session| { session.ask("say hello").await?; });
+    /// ```
     #[must_use]
     pub fn queue_limit(mut self, bytes: usize) -> Self {
         self.limits.queue = bytes;
@@ -274,6 +465,16 @@ impl AgentCommand {
     }
 
     /// Starts the agent and introduces the host.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let session = AgentCommand::new(program).model("sonnet").spawn().await?;
+    /// println!("{:?}", session.agent().and_then(|agent| agent.claude_code_version.clone()));
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the program cannot be started, an option cannot be passed on, or the agent ends or stays silent instead of
@@ -295,6 +496,18 @@ impl AgentCommand {
 
     /// Talks to an agent that is already there, over any two streams. The program and its flags do not matter then.
     ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// use towline_host::AgentCommand;
+    /// use towline_testkit::fake_agent::FakeAgent;
+    ///
+    /// let (reader, writer) = FakeAgent::start(); // a socket would do as well
+    /// let mut session = AgentCommand::new("fake").attach(reader, writer).await?;
+    /// assert_eq!(session.ask("say hello").await?.text, "hello");
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the agent ends or stays silent instead of answering.
     pub async fn attach(
@@ -308,6 +521,16 @@ impl AgentCommand {
     }
 
     /// Asks one thing and waits for the answer: for scripts. Questions of the agent are denied.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let answer = AgentCommand::new(program).max_turns(3).ask("What is two and two?").await?;
+    /// println!("{}", answer.text);
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the agent cannot be started, ends before it has answered, or the turn fails.
@@ -390,6 +613,18 @@ fn given_session(flags: &[Flag]) -> Option<SessionId> {
 }
 
 /// An event to hear of; see [`AgentCommand::hook`].
+///
+/// ```
+/// use std::time::Duration;
+/// use towline_host::{AgentCommand, HookEvent, HookOn};
+///
+/// let guard = HookOn::new(HookEvent::PreToolUse, "guard")
+///     .matching("Bash")
+///     .timeout(Duration::from_secs(5))
+///     .block_on_failure();
+/// let command = AgentCommand::new("claude").hook(guard);
+/// # towline_testkit::in_session!(command, |session| {});
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookOn {
     event: HookEvent,
@@ -398,6 +633,11 @@ pub struct HookOn {
 
 impl HookOn {
     /// An event, and the name under which it comes.
+    ///
+    /// ```
+    /// # use towline_host::{HookEvent, HookOn};
+    /// let hook = HookOn::new(HookEvent::PreToolUse, "guard"); // `Hook::callback_id` will be `guard`
+    /// ```
     pub fn new(event: HookEvent, callback: impl Into<CallbackId>) -> Self {
         let matcher = HookMatcher {
             matcher: Nullable::Absent,
@@ -409,14 +649,25 @@ impl HookOn {
         Self { event, matcher }
     }
 
-    /// Only for tools whose name matches a regular expression.
+    /// Wants to hear only of tools whose name matches a regular expression.
+    ///
+    /// ```
+    /// # use towline_host::{HookEvent, HookOn};
+    /// let hook = HookOn::new(HookEvent::PreToolUse, "guard").matching("Bash|Write");
+    /// ```
     #[must_use]
     pub fn matching(mut self, pattern: impl Into<Text>) -> Self {
         self.matcher.matcher = Nullable::Value(pattern.into());
         self
     }
 
-    /// How long the agent waits for an answer. A tool whose hook is late does not run.
+    /// Sets how long the agent waits for an answer. A tool whose hook is late does not run.
+    ///
+    /// ```
+    /// # use towline_host::{HookEvent, HookOn};
+    /// # use std::time::Duration;
+    /// let hook = HookOn::new(HookEvent::PreToolUse, "guard").timeout(Duration::from_secs(5));
+    /// ```
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.matcher.timeout = Some(Number::from(timeout.as_secs()));
@@ -424,6 +675,11 @@ impl HookOn {
     }
 
     /// Does not let a tool run when the hook fails; else it runs as if there were none.
+    ///
+    /// ```
+    /// # use towline_host::{HookEvent, HookOn};
+    /// let hook = HookOn::new(HookEvent::PreToolUse, "guard").block_on_failure();
+    /// ```
     #[must_use]
     pub fn block_on_failure(mut self) -> Self {
         self.matcher.on_failure = Some("block".into());

@@ -15,10 +15,19 @@ use crate::{
     prompt::Prompt,
 };
 
-/// A handle to a running agent: sends messages, asks, interrupts, closes.
+/// A handle to a running agent: sends messages, asks, interrupts, closes. Cheap to clone.
 ///
 /// Requests time out ([`Control::with_timeout`], a minute by default) and fail at once when the agent is gone. While a
 /// request waits, the session reads up to 16 MiB ahead of whoever looks at its events, so that the answer can arrive.
+///
+/// ```
+/// # towline_testkit::in_session!(|session| {
+/// let control = session.control().clone();
+/// control.set_permission_mode(PermissionMode::Plan).await?;
+/// control.send("say hello").await?;
+/// # assert_eq!(end_of_turn(&mut session).await, "hello");
+/// # });
+/// ```
 #[derive(Clone, Debug)]
 pub struct Control {
     orders: mpsc::UnboundedSender<Order>,
@@ -42,7 +51,14 @@ impl Control {
         }
     }
 
-    /// The same handle with another time-out for requests; none if nothing is given.
+    /// The same handle with another time-out for requests; they wait for ever if nothing is given.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// let patient = session.control().clone().with_timeout(None);
+    /// patient.context_usage().await?;
+    /// # });
+    /// ```
     #[must_use]
     pub fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;
@@ -53,6 +69,15 @@ impl Control {
     ///
     /// Waits while the agent does not read what was sent before.
     ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// let control = session.control();
+    /// control.send("wait").await?;
+    /// control.send(Prompt::from("say hello").now()).await?; // runs next
+    /// # control.interrupt().await?;
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the agent is gone.
     pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<(), Error> {
@@ -61,6 +86,12 @@ impl Control {
     }
 
     /// Sets environment variables for what the agent runs from now on.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.control().update_environment([("CI".to_owned(), "true".to_owned())]).await?;
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the agent is gone.
@@ -79,7 +110,17 @@ impl Control {
         .await
     }
 
-    /// Sends any line.
+    /// Sends any line, for what has no method of its own.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// use towline_host::protocol::User;
+    ///
+    /// let line = ToAgent::User(Box::new(User::say("say hello")));
+    /// session.control().send_line(line).await?;
+    /// # assert_eq!(end_of_turn(&mut session).await, "hello");
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the agent is gone.
@@ -99,6 +140,13 @@ impl Control {
     }
 
     /// Asks the agent anything that is typed; most questions have a method of their own.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// let answer = session.control().request(Request::interrupt()).await?;
+    /// assert_eq!(answer.unwrap().as_str(), r#"{"still_queued":[]}"#);
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the agent refuses, does not answer in time, or is gone.
@@ -127,14 +175,12 @@ impl Control {
 
     /// Asks the agent anything at all: `fields` are those of the request beside its `subtype`.
     ///
-    /// ```no_run
-    /// # async fn example(session: &towline_host::Session) -> Result<(), Box<dyn std::error::Error>> {
-    /// use towline_host::Json;
-    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
     /// let fields = Json::new(r#"{"color":"blue"}"#)?;
     /// let answer = session.control().control("set_color", &fields).await?;
-    /// # Ok(())
-    /// # }
+    /// # assert_eq!(answer.unwrap().as_str(), "{}");
+    /// # });
     /// ```
     ///
     /// # Errors
@@ -156,6 +202,14 @@ impl Control {
 
     /// Says that nothing more will be sent. The agent finishes what it has and ends.
     ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send("say goodbye").await?;
+    /// session.control().end_input().await?; // the turn is finished all the same
+    /// # assert_eq!(end_of_turn(&mut session).await, "goodbye");
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the agent is gone.
     pub async fn end_input(&self) -> Result<(), Error> {
@@ -164,6 +218,13 @@ impl Control {
 
     /// Ends the agent and waits for it: an interrupt, the end of its input, five seconds, `SIGTERM`, five seconds,
     /// `SIGKILL`. See [`AgentCommand::close_grace`](crate::AgentCommand::close_grace).
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// let ending = session.control().close().await;
+    /// assert!(ending.closed);
+    /// # });
+    /// ```
     pub async fn close(&self) -> Ending {
         // If it cannot be told it has ended.
         self.orders.send(Order::Close).ok();
@@ -171,6 +232,14 @@ impl Control {
     }
 
     /// Waits until the agent has ended.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.control().end_input().await?;
+    /// let ending = session.control().wait().await;
+    /// assert!(!ending.closed); // it ended by itself
+    /// # });
+    /// ```
     pub async fn wait(&self) -> Ending {
         let mut ended = self.ended.clone();
         let ending = ended.wait_for(Option::is_some).await;

@@ -7,6 +7,15 @@ use towline_protocol::{DecodeError, Failure, Text};
 use crate::process::Exit;
 
 /// Why a call could not be done.
+///
+/// ```
+/// # towline_testkit::in_session!(|session| {
+/// match session.ask("fail the disk is full").await {
+///     Err(Error::Turn(why)) => assert_eq!(why, "the disk is full"),
+///     other => panic!("{other:?}"),
+/// }
+/// # });
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -88,6 +97,19 @@ pub enum Error {
 }
 
 /// How an agent ended, with what a person needs to see why.
+///
+/// ```
+/// # towline_testkit::fake_agent::run_example(async {
+/// # use towline_host::*;
+/// # let program = towline_testkit::fake_agent::PROGRAM;
+/// let session = AgentCommand::new(program).spawn().await?;
+/// session.control().end_input().await?;
+/// let ending = session.control().wait().await;
+/// assert!(ending.exit.unwrap().success() && !ending.closed);
+/// assert!(ending.to_string().ends_with("ended by itself with exit code 0"));
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// The command line it was started with.

@@ -8,6 +8,24 @@ use crate::{
 };
 
 /// Something that happened in a session.
+///
+/// ```
+/// # towline_testkit::in_session!(|session| {
+/// session.send("run ls").await?;
+/// while let Some(event) = session.next().await {
+///     match event {
+///         Event::Message(frame) => match frame.message {
+///             ToHost::Assistant(line) => println!("{:?}", line.message),
+///             ToHost::Result(_) => break,
+///             _ => {}
+///         },
+///         Event::Permission(permission) => permission.allow(),
+///         Event::Ended(ending) => eprintln!("{ending}"),
+///         _ => {} // a question that is dropped is denied
+///     }
+/// }
+/// # });
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -38,7 +56,14 @@ pub enum Event {
     Ended(Ending),
 }
 
-/// A line that cannot be read.
+/// A line of the agent that cannot be read.
+///
+/// ```
+/// # towline_testkit::in_session!(|session, "garble" => Event::Malformed(malformed)| {
+/// eprintln!("{}: {}", malformed.problem, malformed.line);
+/// # assert_eq!(malformed.line, "this is no JSON");
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Malformed {
@@ -49,6 +74,12 @@ pub struct Malformed {
 }
 
 /// What is wrong with a line.
+///
+/// ```
+/// # towline_testkit::in_session!(|session, "garble" => Event::Malformed(malformed)| {
+/// assert!(matches!(malformed.problem, Problem::Decode(_)));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -71,6 +102,18 @@ pub enum Problem {
 
 impl Event {
     /// How a turn ended, if that is what happened.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send("say hello").await?;
+    /// while let Some(event) = session.next().await {
+    ///     if let Some(result) = event.result() {
+    ///         assert_eq!(result.text().unwrap(), "hello");
+    ///         break;
+    ///     }
+    /// }
+    /// # });
+    /// ```
     pub fn result(&self) -> Option<&TurnResult> {
         match self {
             Self::Message(frame) => match &frame.message {

@@ -4,11 +4,12 @@
 //! [`Event`]s, whose questions carry the way to answer them. [`Control`] says everything else to the agent, from
 //! anywhere. For scripts there is [`ask`].
 //!
-//! ```no_run
-//! # async fn example() -> Result<(), towline_host::Error> {
+//! ```
+//! # towline_testkit::fake_agent::run_example(async {
 //! use towline_host::{AgentCommand, Event, ToHost};
 //!
-//! let mut session = AgentCommand::claude()?.model("sonnet").spawn().await?;
+//! # let program = towline_testkit::fake_agent::PROGRAM;
+//! let mut session = AgentCommand::new(program).model("sonnet").spawn().await?;
 //! session.send("Delete what is not needed here").await?;
 //! while let Some(event) = session.next().await {
 //!     match event {
@@ -24,8 +25,11 @@
 //! }
 //! session.close().await;
 //! # Ok(())
-//! # }
+//! # });
 //! ```
+//!
+//! [`AgentCommand::claude`] finds `claude`; any program that speaks the protocol will do. The examples here run against
+//! an agent without a model, which does what its prompt says: `run ls` has it ask whether it may run `ls`.
 #![warn(missing_docs)]
 
 mod answer;
@@ -59,6 +63,8 @@ pub use question::{
 pub use rmcp;
 pub use session::{Events, Session};
 pub use slash_commands::SlashCommands;
+/// The sessions on disk: list, read, search, rename, delete.
+pub use towline_store as store;
 // What events, questions and requests are made of.
 pub use towline_protocol::{
     self as protocol, AgentId, Behavior, Block, CallbackId, Content, DecodeError, Destination,

@@ -1,8 +1,8 @@
 //! [`Process`]: a child that never outlives its owner.
 //!
 //! It leads a process group of its own. Whatever ends the owner (a drop, a panic, `kill -9`), the child and everything
-//! it started are ended too: [`watchdog`] for the case that this program can do nothing any more, `Drop` for all
-//! others. What is said to the child is not known here.
+//! it started are ended too: by a watchdog where this program can do nothing any more, by `Drop` in all other cases.
+//! What is said to the child is not known here.
 
 mod descendants;
 mod watchdog;
@@ -18,23 +18,22 @@ use rustix::process::{Pid, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use descendants::Descendants;
-use watchdog::Watch;
+use watchdog::{Mark, Watch};
 
 pub use rustix::process::Signal;
 
 /// A running child in a process group of its own, killed with its owner.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> std::io::Result<()> {
-/// use std::{process::Command, time::Duration};
+/// # towline_testkit::fake_agent::run_example(async {
+/// use std::process::Command;
 /// use towline_host::process::{Exit, Process};
 ///
 /// let mut process = Process::spawn(Command::new("cat"))?;
 /// drop(process.stdin.take()); // `cat` ends at the end of its input
 /// assert_eq!(process.wait().await?, Exit::Code(0));
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct Process {
@@ -51,6 +50,13 @@ pub struct Process {
 }
 
 /// How a process ended.
+///
+/// ```
+/// use towline_host::process::Exit;
+///
+/// assert_eq!(Exit::Code(1).to_string(), "exit code 1");
+/// assert_eq!(Exit::Signal(9).to_string(), "SIGKILL");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
     /// By itself, with this code.
@@ -60,7 +66,17 @@ pub enum Exit {
 }
 
 impl Process {
-    /// Starts a child that reads and writes pipes.
+    /// Starts a child that reads and writes pipes. Needs a tokio runtime.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use std::{process::{Command, Stdio}, time::Duration};
+    /// # use towline_host::process::{Exit, Process, Signal};
+    /// let mut process = Process::spawn(Command::new("true"))?;
+    /// assert!(process.wait().await?.success());
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the program cannot be started, or the watchdog cannot.
@@ -70,9 +86,20 @@ impl Process {
 
     /// Starts a child whose standard error goes where `stderr` says.
     ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use std::{process::{Command, Stdio}, time::Duration};
+    /// # use towline_host::process::{Exit, Process, Signal};
+    /// let process = Process::spawn_with(Command::new("cat"), Stdio::null())?;
+    /// assert!(process.stderr.is_none());
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the program cannot be started, or the watchdog cannot.
-    pub fn spawn_with(command: std::process::Command, stderr: Stdio) -> io::Result<Self> {
+    pub fn spawn_with(mut command: std::process::Command, stderr: Stdio) -> io::Result<Self> {
+        Mark::new()?.put_on(&mut command);
         let mut child = Command::from(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -84,25 +111,44 @@ impl Process {
             .id()
             .and_then(|id| Pid::from_raw(id.cast_signed()))
             .ok_or_else(|| io::Error::other("the child has no process id"))?;
-        // If there can be no watchdog, there is no child: `child` is killed by its drop.
-        let watch = Watch::over(group)?;
         Ok(Self {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             child,
             group,
-            watch: Some(watch),
+            watch: Some(Watch::over(group)),
             exit: None,
         })
     }
 
     /// The child's process id, which is also the id of its group.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use std::{process::{Command, Stdio}, time::Duration};
+    /// # use towline_host::process::{Exit, Process, Signal};
+    /// let process = Process::spawn(Command::new("cat"))?;
+    /// println!("watch it with: top -p {}", process.id());
+    /// # Ok(())
+    /// # });
+    /// ```
     pub fn id(&self) -> u32 {
         self.group.as_raw_pid().cast_unsigned()
     }
 
     /// Sends a signal to the child and its group. Nothing happens once the child has ended.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use std::{process::{Command, Stdio}, time::Duration};
+    /// # use towline_host::process::{Exit, Process, Signal};
+    /// let mut process = Process::spawn(Command::new("cat"))?;
+    /// process.signal(Signal::TERM)?;
+    /// assert_eq!(process.wait().await?, Exit::Signal(15));
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the system refuses.
@@ -118,6 +164,16 @@ impl Process {
 
     /// Waits until the child has ended, and reaps it. Can be dropped and called again.
     ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use std::{process::{Command, Stdio}, time::Duration};
+    /// # use towline_host::process::{Exit, Process, Signal};
+    /// let mut process = Process::spawn(Command::new("false"))?;
+    /// assert_eq!(process.wait().await?, Exit::Code(1));
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the system cannot say how it ended.
     pub async fn wait(&mut self) -> io::Result<Exit> {
@@ -130,6 +186,17 @@ impl Process {
     }
 
     /// Ends the child: `SIGTERM`, then `SIGKILL` to all that is left after `grace`. Reaps it.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use std::{process::{Command, Stdio}, time::Duration};
+    /// # use towline_host::process::{Exit, Process, Signal};
+    /// let mut process = Process::spawn(Command::new("cat"))?;
+    /// let exit = process.stop(Duration::from_secs(5)).await?;
+    /// assert_eq!(exit, Exit::Signal(15)); // `SIGTERM` was enough
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the system cannot say how it ended.
@@ -166,6 +233,12 @@ impl Drop for Process {
 
 impl Exit {
     /// Whether all went well, as far as the code says.
+    ///
+    /// ```
+    /// # use towline_host::process::Exit;
+    /// assert!(Exit::Code(0).success());
+    /// assert!(!Exit::Signal(15).success());
+    /// ```
     pub fn success(self) -> bool {
         self == Self::Code(0)
     }

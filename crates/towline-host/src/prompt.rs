@@ -7,7 +7,7 @@ use towline_protocol::{Block, Content, Text, User, Uuid};
 
 use crate::error::Error;
 
-/// A message of the user.
+/// A message of the user, with words and pictures.
 ///
 /// ```
 /// use towline_host::Prompt;
@@ -40,18 +40,36 @@ impl Default for Words {
 }
 
 impl Prompt {
-    /// An empty message, to be filled.
+    /// Begins an empty message, to be filled.
+    ///
+    /// ```
+    /// # use towline_host::Prompt;
+    /// let prompt = Prompt::new().text("Say hello.");
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds words.
+    /// Adds words, as a block of their own.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send(Prompt::new().text("say hello").text("and goodbye")).await?;
+    /// # assert_eq!(end_of_turn(&mut session).await, "hello\n\nand goodbye");
+    /// # });
+    /// ```
     #[must_use]
     pub fn text(self, text: impl Into<Text>) -> Self {
         self.block(Block::text(text))
     }
 
     /// Adds any block.
+    ///
+    /// ```
+    /// # use towline_host::{Block, Prompt};
+    /// let prompt = Prompt::new().block(Block::text("Say hello."));
+    /// assert_eq!(prompt, Prompt::new().text("Say hello."));
+    /// ```
     #[must_use]
     pub fn block(mut self, block: Block) -> Self {
         let mut blocks = match self.content {
@@ -65,6 +83,14 @@ impl Prompt {
 
     /// Adds a PNG, JPEG, GIF or WebP picture; which one is seen from its bytes.
     ///
+    /// ```
+    /// # use towline_host::Prompt;
+    /// # let png = b"\x89PNG\r\n\x1a\n a picture";
+    /// let prompt = Prompt::from("What is this?").image(png)?;
+    /// assert!(Prompt::new().image(b"no picture").is_err());
+    /// # Ok::<(), towline_host::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When it is none of them.
     pub fn image(self, bytes: &[u8]) -> Result<Self, Error> {
@@ -72,6 +98,17 @@ impl Prompt {
     }
 
     /// Adds a PNG, JPEG, GIF or WebP picture from a file; which one is seen from its content, not from its name.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::Prompt;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("cat.png");
+    /// # std::fs::write(&path, b"\x89PNG\r\n\x1a\n a picture")?;
+    /// let prompt = Prompt::from("What is this?").image_file(path).await?;
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the file cannot be read, or is none of them.
@@ -89,28 +126,56 @@ impl Prompt {
         Ok(self.block(Block::image(media_type, STANDARD.encode(bytes))))
     }
 
-    /// Gives it an id: the agent then tells what becomes of it, and does not run it twice.
+    /// Gives the message an id: the agent then tells what becomes of it, does not run it twice, and can take it back.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send("wait").await?;
+    /// session.send(Prompt::from("say hello").uuid("a5e0")).await?;
+    /// let answer = session.control().cancel_message(&"a5e0".into()).await?;
+    /// assert_eq!(answer.cancelled, Some(true));
+    /// # });
+    /// ```
     #[must_use]
     pub fn uuid(mut self, uuid: impl Into<Uuid>) -> Self {
         self.uuid = Some(uuid.into());
         self
     }
 
-    /// Has it end the running turn and run at once.
+    /// Has the message end the running turn and run at once.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send("say one").await?;
+    /// session.send(Prompt::from("say two").now()).await?;
+    /// # });
+    /// ```
     #[must_use]
     pub fn now(mut self) -> Self {
         self.priority = Some("now".into());
         self
     }
 
-    /// Has it added to the conversation without a turn.
+    /// Adds the message to the conversation without a turn.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send(Prompt::from("The tests pass.").without_turn()).await?;
+    /// # });
+    /// ```
     #[must_use]
     pub fn without_turn(mut self) -> Self {
         self.should_query = Some(false);
         self
     }
 
-    /// Has it taken word for word, without looking for commands.
+    /// Has the message taken word for word, without looking for slash commands.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send(Prompt::from("/compact is a command").verbatim()).await?;
+    /// # });
+    /// ```
     #[must_use]
     pub fn verbatim(mut self) -> Self {
         self.client_composed = Some(true);

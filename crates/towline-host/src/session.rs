@@ -15,7 +15,7 @@ use towline_protocol::{
 
 use crate::{
     control::Control,
-    driver::{self, Limits, Setup},
+    driver::{self, Limits, Order, Setup},
     error::{Ending, Error},
     event::{Event, Item, Malformed, Problem},
     mcp::{Servers, Starter},
@@ -25,31 +25,30 @@ use crate::{
     transport::Transport,
 };
 
-/// A running agent.
+/// A running agent: what it is told, and what happens there.
 ///
 /// Dropped, it is ended: its input is closed, it gets `SIGTERM`, and `SIGKILL` if it stays.
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), towline_host::Error> {
-/// use towline_host::{AgentCommand, Event};
-///
-/// let mut session = AgentCommand::claude()?.spawn().await?;
+/// ```
+/// # towline_testkit::fake_agent::run_example(async {
+/// # use towline_host::*;
+/// # let program = towline_testkit::fake_agent::PROGRAM;
+/// let mut session = AgentCommand::new(program).spawn().await?;
 /// session.send("What is in this directory?").await?;
 /// while let Some(event) = session.next().await {
+///     if let Some(result) = event.result() {
+///         println!("{:?}", result.text());
+///         break;
+///     }
 ///     match event {
 ///         Event::Permission(permission) => permission.allow(),
-///         Event::Ended(ending) => return Err(towline_host::Error::Ended(Box::new(ending))),
-///         other => {
-///             if let Some(result) = other.result() {
-///                 println!("{:?}", result.text());
-///                 break;
-///             }
-///         }
+///         Event::Ended(ending) => return Err(Error::Ended(Box::new(ending)).into()),
+///         _ => {}
 ///     }
 /// }
-/// session.close().await;
+/// assert!(session.close().await.closed);
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct Session {
@@ -61,9 +60,23 @@ pub struct Session {
 /// The events of a session, in order: a [`Stream`] that ends after [`Event::Ended`].
 ///
 /// Whoever does not look slows the agent down: the queue behind it is bounded.
+///
+/// ```
+/// # towline_testkit::in_session!(|session| {
+/// let (control, mut events) = session.split();
+/// control.send("say hello").await?;
+/// while let Some(event) = events.next().await {
+///     if event.result().is_some() {
+///         control.end_input().await?; // the last event will be `Event::Ended`
+///     }
+/// }
+/// # });
+/// ```
 #[derive(Debug)]
 pub struct Events {
     queue: Receiver<Item>,
+    /// As long as somebody looks, the session lives.
+    _orders: mpsc::UnboundedSender<Order>,
     progress: Progress,
 }
 
@@ -97,7 +110,6 @@ impl Session {
                 ended,
             },
         ));
-        drop(sender);
         let agent = match parts.initialize {
             Some(initialize) => Some(Box::new(control.initialize(initialize).await?)),
             None => None,
@@ -106,6 +118,7 @@ impl Session {
             control,
             events: Events {
                 queue,
+                _orders: sender,
                 progress: Progress::with_session(parts.session_id),
             },
             agent,
@@ -114,11 +127,25 @@ impl Session {
 
     /// What the agent said of itself: its commands, models, account and output styles. Nothing if it was not asked
     /// ([`AgentCommand::without_initialize`](crate::AgentCommand::without_initialize)).
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// let agent = session.agent().unwrap();
+    /// assert_eq!(agent.claude_code_version.as_deref(), Some("2.1.325"));
+    /// # });
+    /// ```
     pub fn agent(&self) -> Option<&InitializeAnswer> {
         self.agent.as_deref()
     }
 
     /// Sends a message of the user; see [`Control::send`].
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send("say hello").await?;
+    /// # assert_eq!(end_of_turn(&mut session).await, "hello");
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the agent is gone.
@@ -128,43 +155,106 @@ impl Session {
 
     /// Stops the running turn; see [`Control::interrupt`].
     ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send("wait").await?; // this would go on for ever
+    /// session.interrupt().await?;
+    /// # assert_eq!(end_of_turn(&mut session).await, "interrupted");
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the agent refuses, does not answer in time, or is gone.
     pub async fn interrupt(&self) -> Result<(), Error> {
         self.control.interrupt().await.map(|_| ())
     }
 
-    /// Everything else that can be said to the agent. Clone it to use it elsewhere.
+    /// Everything else that can be said to the agent. Clone it to use it elsewhere, such as in another task.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// let control = session.control().clone();
+    /// tokio::spawn(async move { control.set_model(Some("opus")).await });
+    /// # });
+    /// ```
     pub fn control(&self) -> &Control {
         &self.control
     }
 
-    /// The events.
+    /// The events, where something wants a [`Stream`].
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send("say hello").await?;
+    /// let first = session.events().next().await.unwrap();
+    /// assert!(matches!(first, Event::Message(_)));
+    /// # });
+    /// ```
     pub fn events(&mut self) -> &mut Events {
         &mut self.events
     }
 
     /// The next event; nothing after [`Event::Ended`]. Can be dropped and called again without losing one.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.send("say hello").await?;
+    /// while let Some(event) = session.next().await {
+    ///     println!("{event:?}");
+    /// #   if event.result().is_some() { break }
+    /// }
+    /// # });
+    /// ```
     pub async fn next(&mut self) -> Option<Event> {
         self.events.next().await
     }
 
     /// What the events that were looked at so far add up to.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.ask("say hello").await?;
+    /// assert_eq!(session.progress().usages().cost_usd(), Some(0.01));
+    /// # });
+    /// ```
     pub fn progress(&self) -> &Progress {
         &self.events.progress
     }
 
     /// The session's id, once it is known; see [`Progress::session_id`].
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// session.ask("say hello").await?;
+    /// println!("continue with --resume {}", session.id().unwrap());
+    /// # });
+    /// ```
     pub fn id(&self) -> Option<&SessionId> {
         self.events.progress.session_id()
     }
 
-    /// The two halves, for different tasks.
+    /// The two halves, for different tasks: one speaks, the other listens.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// let (control, mut events) = session.split();
+    /// tokio::spawn(async move { while events.next().await.is_some() {} });
+    /// control.send("say hello").await?;
+    /// # control.close().await;
+    /// # });
+    /// ```
     pub fn split(self) -> (Control, Events) {
         (self.control, self.events)
     }
 
     /// Ends the agent and waits for it; see [`Control::close`].
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// let ending = session.close().await;
+    /// assert!(ending.closed); // by us, and not by itself
+    /// # });
+    /// ```
     pub async fn close(self) -> Ending {
         // Nobody looks any more, so nothing may wait for that.
         drop(self.events);
@@ -174,11 +264,30 @@ impl Session {
 
 impl Events {
     /// The next event; nothing after [`Event::Ended`]. Can be dropped and called again without losing one.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// # session.send("say hello").await?;
+    /// let (_control, mut events) = session.split();
+    /// while let Some(event) = events.next().await {
+    ///     println!("{event:?}");
+    /// #   if event.result().is_some() { break }
+    /// }
+    /// # });
+    /// ```
     pub async fn next(&mut self) -> Option<Event> {
         poll_fn(|context| self.poll(context)).await
     }
 
     /// What the events that were looked at so far add up to.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// # session.ask("say hello").await?;
+    /// let (_control, events) = session.split();
+    /// assert_eq!(events.progress().usages().cost_usd(), Some(0.01));
+    /// # });
+    /// ```
     pub fn progress(&self) -> &Progress {
         &self.progress
     }

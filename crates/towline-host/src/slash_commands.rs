@@ -9,16 +9,16 @@ use crate::{command::AgentCommand, error::Error, event::Event};
 
 /// The slash commands of an agent. Finding them starts one, so what was found is kept for five minutes.
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), towline_host::Error> {
-/// use towline_host::{AgentCommand, SlashCommands};
-///
-/// let commands = SlashCommands::of(AgentCommand::claude()?);
+/// ```
+/// # towline_testkit::fake_agent::run_example(async {
+/// # use towline_host::*;
+/// # let program = towline_testkit::fake_agent::PROGRAM;
+/// let commands = SlashCommands::of(AgentCommand::new(program));
 /// for command in commands.list().await? {
 ///     println!("/{} {}", command.name, command.description.unwrap_or_default());
 /// }
 /// # Ok(())
-/// # }
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct SlashCommands {
@@ -28,9 +28,19 @@ pub struct SlashCommands {
 
 impl SlashCommands {
     /// How long what was found is kept.
+    ///
+    /// ```
+    /// # use towline_host::SlashCommands;
+    /// assert_eq!(SlashCommands::KEPT_FOR.as_secs(), 300);
+    /// ```
     pub const KEPT_FOR: Duration = Duration::from_secs(5 * 60);
 
-    /// The commands of an agent, in the directory it is to work in.
+    /// The commands of an agent, in the directory it is to work in. Nothing is started yet.
+    ///
+    /// ```
+    /// # use towline_host::{AgentCommand, SlashCommands};
+    /// let commands = SlashCommands::of(AgentCommand::new("claude").current_dir("/tmp"));
+    /// ```
     pub fn of(command: AgentCommand) -> Self {
         Self {
             command,
@@ -39,6 +49,16 @@ impl SlashCommands {
     }
 
     /// The commands, as they were found at most five minutes ago.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program));
+    /// assert_eq!(commands.list().await?[0].name, "compact");
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the agent cannot be started, or does not say.
@@ -55,60 +75,74 @@ impl SlashCommands {
         Ok(commands)
     }
 
-    /// Forgets what was found: the next [`SlashCommands::list`] asks again. For changed plugins, or a new session.
+    /// Forgets what was found, so that the next [`SlashCommands::list`] asks again: for changed plugins, or a new session.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program));
+    /// commands.list().await?;
+    /// commands.forget().await; // a plugin was installed
+    /// commands.list().await?;
+    /// # Ok(())
+    /// # });
+    /// ```
     pub async fn forget(&self) {
         *self.found.lock().await = None;
     }
 
     async fn discover(&self) -> Result<Vec<SlashCommand>, Error> {
-        match by_initialize(self.command.clone()).await {
+        match self.by_initialize().await {
             Ok(Some(commands)) => Ok(commands),
             // An agent that does not know `initialize`, or does not tell commands there.
             Ok(None)
             | Err(Error::Refused { .. } | Error::Answer { .. } | Error::TimedOut { .. }) => {
-                by_probe(self.command.clone()).await
+                self.by_probe().await
             }
             Err(error) => Err(error),
         }
     }
-}
 
-/// Introduces a host: the answer has the commands, with descriptions. Nothing if it has none.
-pub(crate) async fn by_initialize(
-    command: AgentCommand,
-) -> Result<Option<Vec<SlashCommand>>, Error> {
-    let session = command.with_initialize(|_| ()).spawn().await?;
-    let commands = session.agent().and_then(|agent| agent.commands.clone());
-    session.close().await;
-    Ok(commands)
-}
+    /// Asks now, by introducing a host: the answer has the commands, with descriptions. Nothing if it has none.
+    ///
+    /// # Errors
+    /// When the agent cannot be started, or does not answer.
+    pub async fn by_initialize(&self) -> Result<Option<Vec<SlashCommand>>, Error> {
+        let command = self.command.clone().with_initialize(|_| ());
+        let session = command.spawn().await?;
+        let commands = session.agent().and_then(|agent| agent.commands.clone());
+        session.close().await;
+        Ok(commands)
+    }
 
-/// Sends `/` and looks at the first `system/init`: names alone, but of any agent.
-pub(crate) async fn by_probe(command: AgentCommand) -> Result<Vec<SlashCommand>, Error> {
-    let mut session = command
-        .without_initialize()
-        .max_turns(1)
-        .without_transcript()
-        .spawn()
-        .await?;
-    session.send("/").await?;
-    let commands = loop {
-        match session.next().await {
-            Some(Event::Message(frame)) => match frame.message {
-                ToHost::System(System::Init(init)) => {
-                    let names = init.slash_commands.unwrap_or_default();
-                    break Ok(names.iter().map(|name| named(name)).collect());
-                }
-                ToHost::Result(_) => break Ok(Vec::new()),
-                _ => {}
-            },
-            Some(Event::Ended(ending)) => break Err(Error::Ended(Box::new(ending))),
-            Some(_) => {}
-            None => break Ok(Vec::new()),
-        }
-    };
-    session.close().await;
-    commands
+    /// Asks now, by sending `/` and looking at the first `system/init`: names alone, but of any agent.
+    ///
+    /// # Errors
+    /// When the agent cannot be started, or ends without saying.
+    pub async fn by_probe(&self) -> Result<Vec<SlashCommand>, Error> {
+        let command = self.command.clone().without_initialize();
+        let command = command.max_turns(1).without_transcript();
+        let mut session = command.spawn().await?;
+        session.send("/").await?;
+        let commands = loop {
+            match session.next().await {
+                Some(Event::Message(frame)) => match frame.message {
+                    ToHost::System(System::Init(init)) => {
+                        let names = init.slash_commands.unwrap_or_default();
+                        break Ok(names.iter().map(|name| named(name)).collect());
+                    }
+                    ToHost::Result(_) => break Ok(Vec::new()),
+                    _ => {}
+                },
+                Some(Event::Ended(ending)) => break Err(Error::Ended(Box::new(ending))),
+                Some(_) => {}
+                None => break Ok(Vec::new()),
+            }
+        };
+        session.close().await;
+        commands
+    }
 }
 
 fn named(name: &str) -> SlashCommand {

@@ -1,4 +1,8 @@
-//! The flags of agent CLIs, one method each. A flag that is set twice has its last value; lists grow.
+//! The flags of agent CLIs, one method each: a table that [`flags`] makes methods of, each with an example that runs.
+//!
+//! A flag that is set twice has its last value; those that may be given more than once say so.
+
+mod declare;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -10,7 +14,16 @@ use towline_protocol::{Json, PermissionMode, SessionId, Text, Uuid};
 use super::{AgentCommand, Flag, json, path};
 use crate::error::Error;
 
-/// How hard the model tries.
+use declare::flags;
+
+/// How hard the model tries; see [`AgentCommand::effort`].
+///
+/// ```
+/// use towline_host::{AgentCommand, Effort};
+///
+/// let command = AgentCommand::new("claude").effort(Effort::ExtraHigh);
+/// assert!(command.to_string().contains("--effort xhigh"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Effort {
@@ -26,7 +39,26 @@ pub enum Effort {
     Max,
 }
 
-/// Whether the model thinks before it speaks.
+impl Effort {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::ExtraHigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+}
+
+/// Whether the model thinks before it speaks; see [`AgentCommand::thinking`].
+///
+/// ```
+/// use towline_host::{AgentCommand, Thinking};
+///
+/// let command = AgentCommand::new("claude").thinking(Thinking::Adaptive);
+/// assert!(command.to_string().contains("--thinking adaptive"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Thinking {
@@ -36,7 +68,23 @@ pub enum Thinking {
     Disabled,
 }
 
-/// Which settings files an agent reads.
+impl Thinking {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::Disabled => "disabled",
+        }
+    }
+}
+
+/// Which settings files an agent reads; see [`AgentCommand::setting_sources`].
+///
+/// ```
+/// use towline_host::{AgentCommand, SettingSource};
+///
+/// let command = AgentCommand::new("claude").setting_sources([SettingSource::Local]);
+/// assert!(command.to_string().contains("--setting-sources local"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SettingSource {
@@ -48,391 +96,267 @@ pub enum SettingSource {
     Local,
 }
 
-/// Which conversation.
-impl AgentCommand {
-    /// Continues the latest session of the directory (`--continue`).
-    #[must_use]
-    pub fn continue_latest(self) -> Self {
-        self.switch("--continue")
-    }
-
-    /// Continues a session by its id, title or file (`--resume`).
-    #[must_use]
-    pub fn resume(self, session: impl Into<OsString>) -> Self {
-        self.flag("--resume", session)
-    }
-
-    /// Continues as a new session and leaves the old one as it is (`--fork-session`).
-    #[must_use]
-    pub fn fork(self) -> Self {
-        self.switch("--fork-session")
-    }
-
-    /// Continues after this message and forgets what came later (`--resume-session-at`).
-    #[must_use]
-    pub fn resume_at(self, message: &Uuid) -> Self {
-        self.flag("--resume-session-at", message.as_str())
-    }
-
-    /// Continues without the turn of this message (`--resume-drops-turn`).
-    #[must_use]
-    pub fn resume_without_turn(self, message: &Uuid) -> Self {
-        self.flag("--resume-drops-turn", message.as_str())
-    }
-
-    /// Continues the session that belongs to a pull request (`--from-pr`).
-    #[must_use]
-    pub fn from_pull_request(self, number_or_url: impl Into<OsString>) -> Self {
-        self.flag("--from-pr", number_or_url)
-    }
-
-    /// Gives the new session this id (`--session-id`).
-    #[must_use]
-    pub fn session_id(self, id: &SessionId) -> Self {
-        self.flag("--session-id", id.as_str())
-    }
-
-    /// Gives the session a title (`--name`).
-    #[must_use]
-    pub fn name(self, title: impl Into<OsString>) -> Self {
-        self.flag("--name", title)
-    }
-
-    /// Keeps no transcript (`--no-session-persistence`).
-    #[must_use]
-    pub fn without_transcript(self) -> Self {
-        self.switch("--no-session-persistence")
-    }
-
-    /// Has transcript records sent as lines too (`--session-mirror`).
-    #[must_use]
-    pub fn mirror_transcript(self) -> Self {
-        self.switch("--session-mirror")
-    }
-}
-
-/// Which model, and how much of it.
-impl AgentCommand {
-    /// The model (`--model`).
-    #[must_use]
-    pub fn model(self, model: impl Into<OsString>) -> Self {
-        self.flag("--model", model)
-    }
-
-    /// The model to fall back to (`--fallback-model`).
-    #[must_use]
-    pub fn fallback_model(self, model: impl Into<OsString>) -> Self {
-        self.flag("--fallback-model", model)
-    }
-
-    /// The agent definition for the main thread (`--agent`).
-    #[must_use]
-    pub fn agent(self, agent: impl Into<OsString>) -> Self {
-        self.flag("--agent", agent)
-    }
-
-    /// How hard the model tries (`--effort`).
-    #[must_use]
-    pub fn effort(self, effort: Effort) -> Self {
-        self.flag(
-            "--effort",
-            match effort {
-                Effort::Low => "low",
-                Effort::Medium => "medium",
-                Effort::High => "high",
-                Effort::ExtraHigh => "xhigh",
-                Effort::Max => "max",
-            },
-        )
-    }
-
-    /// Whether the model thinks (`--thinking`).
-    #[must_use]
-    pub fn thinking(self, thinking: Thinking) -> Self {
-        self.flag(
-            "--thinking",
-            match thinking {
-                Thinking::Adaptive => "adaptive",
-                Thinking::Disabled => "disabled",
-            },
-        )
-    }
-
-    /// How thinking is shown, such as `summarized` (`--thinking-display`).
-    #[must_use]
-    pub fn thinking_display(self, display: impl Into<OsString>) -> Self {
-        self.flag("--thinking-display", display)
-    }
-
-    /// How much the model may think (`--max-thinking-tokens`).
-    #[must_use]
-    pub fn max_thinking_tokens(self, tokens: u64) -> Self {
-        self.flag("--max-thinking-tokens", tokens.to_string())
-    }
-
-    /// How many steps a turn may have (`--max-turns`).
-    #[must_use]
-    pub fn max_turns(self, turns: u64) -> Self {
-        self.flag("--max-turns", turns.to_string())
-    }
-
-    /// What the session may cost (`--max-budget-usd`).
-    #[must_use]
-    pub fn max_budget_usd(self, dollars: f64) -> Self {
-        self.flag("--max-budget-usd", dollars.to_string())
-    }
-
-    /// How many tokens a task may take (`--task-budget`).
-    #[must_use]
-    pub fn task_budget(self, tokens: u64) -> Self {
-        self.flag("--task-budget", tokens.to_string())
-    }
-
-    /// Features of the model's API that are in beta (`--betas`).
-    #[must_use]
-    pub fn betas<B: AsRef<str>>(self, betas: impl IntoIterator<Item = B>) -> Self {
-        self.list("--betas", betas)
-    }
-
-    /// The form that the result must have, as JSON Schema (`--json-schema`); see
-    /// [`TurnAnswer::structured`](crate::TurnAnswer::structured).
-    #[must_use]
-    pub fn json_schema(self, schema: &Json) -> Self {
-        self.flag("--json-schema", json(schema))
-    }
-}
-
-/// What the model is told.
-impl AgentCommand {
-    /// Takes the place of the agent's own system prompt (`--system-prompt`).
-    #[must_use]
-    pub fn system_prompt(self, prompt: impl Into<Text>) -> Self {
-        self.prompt_flag("--system-prompt", prompt.into())
-    }
-
-    /// Takes the place of the agent's own system prompt, from a file (`--system-prompt-file`).
-    #[must_use]
-    pub fn system_prompt_file(self, file: impl AsRef<Path>) -> Self {
-        self.flag("--system-prompt-file", path(file.as_ref()))
-    }
-
-    /// Goes behind the system prompt (`--append-system-prompt`).
-    #[must_use]
-    pub fn append_system_prompt(self, prompt: impl Into<Text>) -> Self {
-        self.prompt_flag("--append-system-prompt", prompt.into())
-    }
-
-    /// Keeps what changes from machine to machine out of the system prompt
-    /// (`--exclude-dynamic-system-prompt-sections`).
-    #[must_use]
-    pub fn exclude_dynamic_prompt_sections(self) -> Self {
-        self.switch("--exclude-dynamic-system-prompt-sections")
-    }
-
-    /// A prompt that is too long for a command line goes with the introduction instead.
-    fn prompt_flag(self, flag: &'static str, prompt: Text) -> Self {
-        if prompt.len() < LONGEST_ARGUMENT {
-            return self.flag(flag, prompt.as_str());
+impl SettingSource {
+    fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
         }
-        self.with_initialize(|initialize| {
-            if flag == "--system-prompt" {
-                initialize.system_prompt = Some(towline_protocol::OneOrMany::Many(vec![prompt]));
-            } else {
-                initialize.append_system_prompt = Some(prompt);
-            }
-        })
     }
 }
 
-/// What the agent may do.
+flags! {
+    /// Which conversation.
+    impl {
+        /// Continues the latest session of the directory.
+        continue_latest() = switch("--continue");
+        claude.continue_latest() => "--continue";
+
+        /// Continues a session by its id, title or file.
+        resume(session: impl Into<OsString>) = flag("--resume", session);
+        claude.resume("7c1f4e") => "--resume 7c1f4e";
+
+        /// Continues as a new session and leaves the old one as it is. Goes with `resume` or `continue_latest`.
+        fork() = switch("--fork-session");
+        claude.resume("7c1f4e").fork() => "--resume 7c1f4e --fork-session";
+
+        /// Continues after this message and forgets what came later.
+        resume_at(message: &Uuid) = flag("--resume-session-at", message.as_str());
+        claude.resume("7c1f4e").resume_at(&"a5e0".into()) => "--resume 7c1f4e --resume-session-at a5e0";
+
+        /// Continues without the turn of this message.
+        resume_without_turn(message: &Uuid) = flag("--resume-drops-turn", message.as_str());
+        claude.resume("7c1f4e").resume_without_turn(&"a5e0".into()) => "--resume 7c1f4e --resume-drops-turn a5e0";
+
+        /// Continues the session that belongs to a pull request.
+        from_pull_request(number_or_url: impl Into<OsString>) = flag("--from-pr", number_or_url);
+        claude.from_pull_request("17") => "--from-pr 17";
+
+        /// Gives the new session this id, which must be a UUID.
+        session_id(id: &SessionId) = flag("--session-id", id.as_str());
+        claude.session_id(&"f81d4fae-7dec-11d0-a765-00a0c91e6bf6".into()) => "--session-id f81d4fae-7dec-11d0-a765-00a0c91e6bf6";
+
+        /// Gives the session a title.
+        name(title: impl Into<OsString>) = flag("--name", title);
+        claude.name("Tidying up") => "--name 'Tidying up'";
+
+        /// Keeps no transcript. The session cannot be resumed then.
+        without_transcript() = switch("--no-session-persistence");
+        claude.without_transcript() => "--no-session-persistence";
+
+        /// Has transcript records sent as lines too.
+        mirror_transcript() = switch("--session-mirror");
+        claude.mirror_transcript() => "--session-mirror";
+    }
+
+    /// Which model, and how much of it.
+    impl {
+        /// Chooses the model.
+        model(model: impl Into<OsString>) = flag("--model", model);
+        claude.model("sonnet") => "--model sonnet";
+
+        /// Chooses the model to fall back to when the first one is overloaded.
+        fallback_model(model: impl Into<OsString>) = flag("--fallback-model", model);
+        claude.model("opus").fallback_model("sonnet") => "--model opus --fallback-model sonnet";
+
+        /// Chooses the agent definition for the main thread.
+        agent(agent: impl Into<OsString>) = flag("--agent", agent);
+        claude.agent("reviewer") => "--agent reviewer";
+
+        /// Says how hard the model tries.
+        effort(effort: Effort) = flag("--effort", effort.word());
+        claude.effort(Effort::High) => "--effort high";
+
+        /// Says whether the model thinks before it speaks.
+        thinking(thinking: Thinking) = flag("--thinking", thinking.word());
+        claude.thinking(Thinking::Disabled) => "--thinking disabled";
+
+        /// Says how thinking is shown, such as `summarized`.
+        thinking_display(display: impl Into<OsString>) = flag("--thinking-display", display);
+        claude.thinking_display("summarized") => "--thinking-display summarized";
+
+        /// Bounds how much the model may think.
+        max_thinking_tokens(tokens: u64) = flag("--max-thinking-tokens", tokens.to_string());
+        claude.max_thinking_tokens(4096) => "--max-thinking-tokens 4096";
+
+        /// Bounds how many steps a turn may have.
+        max_turns(turns: u64) = flag("--max-turns", turns.to_string());
+        claude.max_turns(20) => "--max-turns 20";
+
+        /// Bounds what the session may cost.
+        max_budget_usd(dollars: f64) = flag("--max-budget-usd", dollars.to_string());
+        claude.max_budget_usd(2.5) => "--max-budget-usd 2.5";
+
+        /// Bounds how many tokens a task may take.
+        task_budget(tokens: u64) = flag("--task-budget", tokens.to_string());
+        claude.task_budget(50000) => "--task-budget 50000";
+
+        /// Uses features of the model's API that are in beta.
+        betas<B: AsRef<str>>(betas: impl IntoIterator<Item = B>) = list("--betas", betas);
+        claude.betas(["context-1m"]) => "--betas context-1m";
+
+        /// Gives the form that the result must have, as JSON Schema; see
+        /// [`TurnAnswer::structured`](crate::TurnAnswer::structured).
+        json_schema(schema: &Json) = flag("--json-schema", json(schema));
+        claude.json_schema(&Json::new(r#"{"type":"object"}"#)?) => r#"--json-schema '{"type":"object"}'"#;
+    }
+
+    /// What the model is told.
+    impl {
+        /// Takes the place of the agent's own system prompt.
+        system_prompt(prompt: impl Into<Text>) = prompt_flag("--system-prompt", prompt.into());
+        claude.system_prompt("Answer in rhymes.") => "--system-prompt 'Answer in rhymes.'";
+
+        /// Takes the place of the agent's own system prompt, from a file.
+        system_prompt_file(file: impl AsRef<Path>) = flag("--system-prompt-file", path(file.as_ref()));
+        claude.system_prompt_file("rhymes.md") => "--system-prompt-file rhymes.md";
+
+        /// Goes behind the agent's own system prompt.
+        append_system_prompt(prompt: impl Into<Text>) = prompt_flag("--append-system-prompt", prompt.into());
+        claude.append_system_prompt("Be brief.") => "--append-system-prompt 'Be brief.'";
+
+        /// Keeps what changes from machine to machine out of the system prompt.
+        exclude_dynamic_prompt_sections() = switch("--exclude-dynamic-system-prompt-sections");
+        claude.exclude_dynamic_prompt_sections() => "--exclude-dynamic-system-prompt-sections";
+    }
+
+    /// What the agent may do.
+    impl {
+        /// Sets the permission mode to begin with.
+        permission_mode(mode: &PermissionMode) = flag("--permission-mode", mode.as_str());
+        claude.permission_mode(&PermissionMode::Plan) => "--permission-mode plan";
+
+        /// Names tools and rules that need no permission, such as `Read` or `Bash(git:*)`.
+        allowed_tools<R: AsRef<str>>(rules: impl IntoIterator<Item = R>) = list("--allowedTools", rules);
+        claude.allowed_tools(["Read", "Bash(git:*)"]) => "--allowedTools 'Read,Bash(git:*)'";
+
+        /// Names tools and rules that are not to be used.
+        disallowed_tools<R: AsRef<str>>(rules: impl IntoIterator<Item = R>) = list("--disallowedTools", rules);
+        claude.disallowed_tools(["WebFetch", "WebSearch"]) => "--disallowedTools WebFetch,WebSearch";
+
+        /// Names the tools there are; none if the list is empty, all for `default`.
+        tools<T: AsRef<str>>(tools: impl IntoIterator<Item = T>) = list("--tools", tools);
+        claude.tools(["Read", "Edit"]) => "--tools Read,Edit";
+
+        /// Adds a directory beside the working directory. May be given more than once.
+        add_dir(directory: impl AsRef<Path>) = one_more("--add-dir", path(directory.as_ref()));
+        claude.add_dir("/srv/a").add_dir("/srv/b") => "--add-dir /srv/a --add-dir /srv/b";
+
+        /// Runs everything without asking. Only for a sandbox.
+        dangerously_skip_permissions() = switch("--dangerously-skip-permissions");
+        claude.dangerously_skip_permissions() => "--dangerously-skip-permissions";
+
+        /// Allows a later change to the mode that runs everything.
+        allow_skipping_permissions() = switch("--allow-dangerously-skip-permissions");
+        claude.allow_skipping_permissions() => "--allow-dangerously-skip-permissions";
+
+        /// Has an MCP tool answer questions about permissions instead of this host.
+        permission_prompt_tool(tool: impl Into<OsString>) = flag("--permission-prompt-tool", tool);
+        claude.permission_prompt_tool("mcp__desk__ask") => "--permission-prompt-tool mcp__desk__ask";
+
+        /// Says who answers questions about permissions, such as `none`.
+        permission_prompts(who: impl Into<OsString>) = flag("--permission-prompts", who);
+        claude.permission_prompts("none") => "--permission-prompts none";
+    }
+
+    /// What the agent reads at its start.
+    impl {
+        /// Adds MCP servers, as a file or as JSON; see also
+        /// [`remote_mcp_server`](AgentCommand::remote_mcp_server). May be given more than once.
+        mcp_config(file_or_json: impl Into<OsString>) = one_more("--mcp-config", file_or_json);
+        claude.mcp_config("servers.json") => "--mcp-config servers.json";
+
+        /// Uses no MCP servers but those given here.
+        strict_mcp_config() = switch("--strict-mcp-config");
+        claude.strict_mcp_config() => "--strict-mcp-config";
+
+        /// Gives settings, as a file or as JSON.
+        settings(file_or_json: impl Into<OsString>) = flag("--settings", file_or_json);
+        claude.settings("settings.json") => "--settings settings.json";
+
+        /// Gives settings that nothing else can change.
+        managed_settings(settings: &Json) = flag("--managed-settings", json(settings));
+        claude.managed_settings(&Json::new(r#"{"model":"opus"}"#)?) => r#"--managed-settings '{"model":"opus"}'"#;
+
+        /// Says which settings files are read; none if the list is empty.
+        setting_sources(sources: impl IntoIterator<Item = SettingSource>) =
+            list("--setting-sources", sources.into_iter().map(SettingSource::word));
+        claude.setting_sources([SettingSource::User, SettingSource::Project]) => "--setting-sources user,project";
+
+        /// Adds a directory with a plugin. May be given more than once.
+        plugin_dir(directory: impl AsRef<Path>) = one_more("--plugin-dir", path(directory.as_ref()));
+        claude.plugin_dir("plugins/lint") => "--plugin-dir plugins/lint";
+
+        /// Says where the project's settings are, if not in the working directory.
+        project_config_root(directory: impl AsRef<Path>) = flag("--project-config-root", path(directory.as_ref()));
+        claude.project_config_root("/srv/project") => "--project-config-root /srv/project";
+
+        /// Fetches a file at the start, as `id:path`. May be given more than once.
+        file(spec: impl Into<OsString>) = one_more("--file", spec);
+        claude.file("file_abc:notes.txt") => "--file file_abc:notes.txt";
+
+        /// Offers no slash commands and no skills.
+        without_slash_commands() = switch("--disable-slash-commands");
+        claude.without_slash_commands() => "--disable-slash-commands";
+
+        /// Reads no hooks, plugins, memory and instructions but those given here.
+        bare() = switch("--bare");
+        claude.bare() => "--bare";
+    }
+
+    /// What the agent tells.
+    impl {
+        /// Sends messages while they are being written, as `stream_event` lines.
+        partial_messages() = switch("--include-partial-messages");
+        claude.partial_messages() => "--include-partial-messages";
+
+        /// Tells what the hooks of the settings do.
+        hook_events() = switch("--include-hook-events");
+        claude.hook_events() => "--include-hook-events";
+
+        /// Sends an echo of what the user says.
+        replay_user_messages() = switch("--replay-user-messages");
+        claude.replay_user_messages() => "--replay-user-messages";
+
+        /// Sends what subagents say, beside what they do.
+        forward_subagent_text() = switch("--forward-subagent-text");
+        claude.forward_subagent_text() => "--forward-subagent-text";
+
+        /// Writes more words on standard error.
+        debug() = switch("--debug");
+        claude.debug() => "--debug";
+
+        /// Writes a log for debugging.
+        debug_file(file: impl AsRef<Path>) = flag("--debug-file", path(file.as_ref()));
+        claude.debug_file("agent.log") => "--debug-file agent.log";
+    }
+}
+
 impl AgentCommand {
-    /// The permission mode to begin with (`--permission-mode`).
-    #[must_use]
-    pub fn permission_mode(self, mode: &PermissionMode) -> Self {
-        self.flag("--permission-mode", mode.as_str())
-    }
-
-    /// Tools and rules that need no permission, such as `Read` or `Bash(git:*)` (`--allowedTools`).
-    #[must_use]
-    pub fn allowed_tools<R: AsRef<str>>(self, rules: impl IntoIterator<Item = R>) -> Self {
-        self.list("--allowedTools", rules)
-    }
-
-    /// Tools and rules that are not to be used (`--disallowedTools`).
-    #[must_use]
-    pub fn disallowed_tools<R: AsRef<str>>(self, rules: impl IntoIterator<Item = R>) -> Self {
-        self.list("--disallowedTools", rules)
-    }
-
-    /// The tools there are; none if the list is empty, all for `default` (`--tools`).
-    #[must_use]
-    pub fn tools<T: AsRef<str>>(self, tools: impl IntoIterator<Item = T>) -> Self {
-        self.list("--tools", tools)
-    }
-
-    /// Directories beside the working directory (`--add-dir`).
-    #[must_use]
-    pub fn add_dir(mut self, directory: impl AsRef<Path>) -> Self {
-        self.flags.push(Flag {
-            name: "--add-dir",
-            value: Some(path(directory.as_ref())),
-        });
-        self
-    }
-
-    /// Runs everything without asking (`--dangerously-skip-permissions`).
-    #[must_use]
-    pub fn dangerously_skip_permissions(self) -> Self {
-        self.switch("--dangerously-skip-permissions")
-    }
-
-    /// Allows a later change to the mode that runs everything (`--allow-dangerously-skip-permissions`).
-    #[must_use]
-    pub fn allow_skipping_permissions(self) -> Self {
-        self.switch("--allow-dangerously-skip-permissions")
-    }
-
-    /// Has an MCP tool answer questions about permissions instead of this host (`--permission-prompt-tool`).
-    #[must_use]
-    pub fn permission_prompt_tool(self, tool: impl Into<OsString>) -> Self {
-        self.flag("--permission-prompt-tool", tool)
-    }
-
-    /// Who answers questions about permissions, such as `none` (`--permission-prompts`).
-    #[must_use]
-    pub fn permission_prompts(self, who: impl Into<OsString>) -> Self {
-        self.flag("--permission-prompts", who)
-    }
-
-    /// Keeps copies of files, so that [`Control::rewind_files`](crate::Control::rewind_files) works.
+    /// Keeps copies of files, so that [`Control::rewind_files`](crate::Control::rewind_files) works. This one is an
+    /// environment variable.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("claude").file_checkpointing();
+    /// assert_eq!(command.environment().count(), 1);
+    /// ```
     #[must_use]
     pub fn file_checkpointing(self) -> Self {
         self.env("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true")
     }
 }
 
-/// What the agent reads at its start.
-impl AgentCommand {
-    /// MCP servers, as a file or as JSON (`--mcp-config`); see also
-    /// [`remote_mcp_server`](AgentCommand::remote_mcp_server).
-    #[must_use]
-    pub fn mcp_config(mut self, file_or_json: impl Into<OsString>) -> Self {
-        self.flags.push(Flag {
-            name: "--mcp-config",
-            value: Some(file_or_json.into()),
-        });
-        self
-    }
-
-    /// No MCP servers but those given (`--strict-mcp-config`).
-    #[must_use]
-    pub fn strict_mcp_config(self) -> Self {
-        self.switch("--strict-mcp-config")
-    }
-
-    /// Settings, as a file or as JSON (`--settings`).
-    #[must_use]
-    pub fn settings(self, file_or_json: impl Into<OsString>) -> Self {
-        self.flag("--settings", file_or_json)
-    }
-
-    /// Settings that nothing else can change (`--managed-settings`).
-    #[must_use]
-    pub fn managed_settings(self, settings: &Json) -> Self {
-        self.flag("--managed-settings", json(settings))
-    }
-
-    /// Which settings files are read (`--setting-sources`); none if the list is empty.
-    #[must_use]
-    pub fn setting_sources(self, sources: impl IntoIterator<Item = SettingSource>) -> Self {
-        let names = sources.into_iter().map(|source| match source {
-            SettingSource::User => "user",
-            SettingSource::Project => "project",
-            SettingSource::Local => "local",
-        });
-        self.list("--setting-sources", names)
-    }
-
-    /// A directory with a plugin (`--plugin-dir`).
-    #[must_use]
-    pub fn plugin_dir(mut self, directory: impl AsRef<Path>) -> Self {
-        self.flags.push(Flag {
-            name: "--plugin-dir",
-            value: Some(path(directory.as_ref())),
-        });
-        self
-    }
-
-    /// Where the project's settings are, if not in the working directory (`--project-config-root`).
-    #[must_use]
-    pub fn project_config_root(self, directory: impl AsRef<Path>) -> Self {
-        self.flag("--project-config-root", path(directory.as_ref()))
-    }
-
-    /// Files to fetch at the start, as `id:path` (`--file`).
-    #[must_use]
-    pub fn file(mut self, spec: impl Into<OsString>) -> Self {
-        self.flags.push(Flag {
-            name: "--file",
-            value: Some(spec.into()),
-        });
-        self
-    }
-
-    /// No slash commands and no skills (`--disable-slash-commands`).
-    #[must_use]
-    pub fn without_slash_commands(self) -> Self {
-        self.switch("--disable-slash-commands")
-    }
-
-    /// No hooks, plugins, memory and instructions but those given (`--bare`).
-    #[must_use]
-    pub fn bare(self) -> Self {
-        self.switch("--bare")
-    }
-}
-
-/// What the agent tells.
-impl AgentCommand {
-    /// Messages while they are being written, as `stream_event` lines (`--include-partial-messages`).
-    #[must_use]
-    pub fn partial_messages(self) -> Self {
-        self.switch("--include-partial-messages")
-    }
-
-    /// What the hooks of the settings do (`--include-hook-events`).
-    #[must_use]
-    pub fn hook_events(self) -> Self {
-        self.switch("--include-hook-events")
-    }
-
-    /// An echo of what the user says (`--replay-user-messages`).
-    #[must_use]
-    pub fn replay_user_messages(self) -> Self {
-        self.switch("--replay-user-messages")
-    }
-
-    /// What subagents say, beside what they do (`--forward-subagent-text`).
-    #[must_use]
-    pub fn forward_subagent_text(self) -> Self {
-        self.switch("--forward-subagent-text")
-    }
-
-    /// More words on standard error (`--debug`).
-    #[must_use]
-    pub fn debug(self) -> Self {
-        self.switch("--debug")
-    }
-
-    /// A log for debugging (`--debug-file`).
-    #[must_use]
-    pub fn debug_file(self, file: impl AsRef<Path>) -> Self {
-        self.flag("--debug-file", path(file.as_ref()))
-    }
-}
-
 impl AgentCommand {
     /// The arguments that the agent will be started with, behind the program.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let arguments = AgentCommand::new("claude").model("sonnet").arguments()?;
+    /// assert!(arguments.windows(2).any(|pair| pair == ["--model", "sonnet"]));
+    /// # Ok::<(), towline_host::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When one cannot be passed on: it is too long, or holds a zero byte.
@@ -475,12 +399,35 @@ impl AgentCommand {
         self
     }
 
+    /// A flag that may be given more than once.
+    fn one_more(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.flags.push(Flag {
+            name,
+            value: Some(value.into()),
+        });
+        self
+    }
+
     fn list<V: AsRef<str>>(self, name: &'static str, values: impl IntoIterator<Item = V>) -> Self {
         let values: Vec<_> = values
             .into_iter()
             .map(|value| value.as_ref().to_owned())
             .collect();
         self.flag(name, values.join(","))
+    }
+
+    /// A prompt that is too long for a command line goes with the introduction instead.
+    fn prompt_flag(self, flag: &'static str, prompt: Text) -> Self {
+        if prompt.len() < LONGEST_ARGUMENT {
+            return self.flag(flag, prompt.as_str());
+        }
+        self.with_initialize(|initialize| {
+            if flag == "--system-prompt" {
+                initialize.system_prompt = Some(towline_protocol::OneOrMany::Many(vec![prompt]));
+            } else {
+                initialize.append_system_prompt = Some(prompt);
+            }
+        })
     }
 }
 

@@ -13,6 +13,14 @@ use crate::error::Error;
 impl AgentCommand {
     /// `claude`, from the `PATH` or one of the usual places.
     ///
+    /// ```
+    /// # use towline_host::{AgentCommand, Error};
+    /// match AgentCommand::claude() {
+    ///     Ok(command) => println!("found {:?}", command.program()),
+    ///     Err(error) => eprintln!("{error}"), // says where it was looked for
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// When it is in none of them.
     pub fn claude() -> Result<Self, Error> {
@@ -22,12 +30,24 @@ impl AgentCommand {
     }
 
     /// A version of Claude Code that `npx` fetches from the npm registry, such as `2.1.325` or `latest`.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::npx("latest");
+    /// assert!(command.to_string().starts_with("npx -y @anthropic-ai/claude-code@latest "));
+    /// ```
     pub fn npx(version: &str) -> Self {
         Self::package(&format!("@anthropic-ai/claude-code@{version}"))
     }
 
     /// A version of Claude Code Router that `npx` fetches from the npm registry. It speaks the same protocol in front
     /// of other models.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::router("latest");
+    /// assert!(command.to_string().starts_with("npx -y @musistudio/claude-code-router@latest code "));
+    /// ```
     pub fn router(version: &str) -> Self {
         let mut command = Self::package(&format!("@musistudio/claude-code-router@{version}"));
         command.leading.push("code".into());
@@ -41,6 +61,11 @@ impl AgentCommand {
     }
 
     /// The program that will be started.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// assert_eq!(AgentCommand::npx("latest").program(), "npx");
+    /// ```
     pub fn program(&self) -> &OsStr {
         &self.program
     }

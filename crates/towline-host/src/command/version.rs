@@ -14,6 +14,16 @@ use crate::{
 impl AgentCommand {
     /// Asks the program for its version (`--version`), without starting a session.
     ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let version = AgentCommand::new(program).version().await?;
+    /// assert!(version >= Version::new(2, 1, 0));
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When it cannot be started, does not answer within a minute, or says something else.
     pub async fn version(&self) -> Result<Version, Error> {

@@ -26,11 +26,16 @@ use serde::de::DeserializeOwned;
 /// }
 ///
 /// let schema = r#"{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}"#;
-/// let calculator = ToolServer::new("1.0.0").tool("add", "Adds two numbers", serde_json::from_str(schema)?, |terms: Terms| async move {
-///     Ok((terms.a + terms.b).to_string())
-/// });
+/// let calculator = ToolServer::new("1.0.0").tool(
+///     "add",
+///     "Adds two numbers",
+///     serde_json::from_str(schema)?,
+///     |terms: Terms| async move { Ok((terms.a + terms.b).to_string()) },
+/// );
 /// let command = AgentCommand::new("claude").mcp_server("calculator", calculator); // the model sees mcp__calculator__add
-/// # drop(command);
+/// # towline_testkit::in_session!(command, |session| {
+/// # assert_eq!(session.ask(r#"call calculator add {"a":2,"b":3}"#).await?.text, "5");
+/// # });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -46,7 +51,13 @@ type Call = Arc<dyn Fn(JsonObject) -> Done + Send + Sync>;
 type Done = Pin<Box<dyn Future<Output = Result<String, String>> + Send>>;
 
 impl ToolServer {
-    /// A server without tools.
+    /// Begins a server without tools.
+    ///
+    /// ```
+    /// # use towline_host::{AgentCommand, ToolServer};
+    /// let server = ToolServer::new("1.0.0");
+    /// let command = AgentCommand::new("claude").mcp_server("empty", server);
+    /// ```
     pub fn new(version: impl Into<String>) -> Self {
         Self {
             version: version.into(),
@@ -56,7 +67,13 @@ impl ToolServer {
         }
     }
 
-    /// Words for the model about the server as a whole.
+    /// Tells the model about the server as a whole.
+    ///
+    /// ```
+    /// # use towline_host::ToolServer;
+    /// let server = ToolServer::new("1.0.0").instructions("Use these tools for all sums.");
+    /// # let command = towline_host::AgentCommand::new("fake").mcp_server("calculator", server);
+    /// ```
     #[must_use]
     pub fn instructions(mut self, words: impl Into<String>) -> Self {
         self.instructions = Some(words.into());
@@ -67,6 +84,30 @@ impl ToolServer {
     ///
     /// What `run` gives is what the model reads. An error, a panic or an input of another form is a failed call, which
     /// the model reads too.
+    ///
+    /// ```
+    /// # use towline_host::{AgentCommand, ToolServer};
+    /// #[derive(serde::Deserialize)]
+    /// struct Name { name: String }
+    ///
+    /// let schema = r#"{"type":"object","properties":{"name":{"type":"string"}}}"#;
+    /// let server = ToolServer::new("1.0.0").tool(
+    ///     "greet",
+    ///     "Greets somebody",
+    ///     serde_json::from_str(schema)?,
+    ///     |who: Name| async move {
+    ///         if who.name.is_empty() {
+    ///             return Err("there is nobody to greet".to_owned());
+    ///         }
+    ///         Ok(format!("Hello {}", who.name))
+    ///     },
+    /// );
+    /// # towline_testkit::in_session!(AgentCommand::new("fake").mcp_server("desk", server), |session| {
+    /// # assert_eq!(session.ask(r#"call desk greet {"name":"Ada"}"#).await?.text, "Hello Ada");
+    /// # assert_eq!(session.ask(r#"call desk greet {"name":""}"#).await?.text, "there is nobody to greet");
+    /// # });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn tool<I, F, D>(
         mut self,

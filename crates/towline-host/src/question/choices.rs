@@ -7,21 +7,20 @@ use towline_protocol::{
 
 use super::{Permission, Responder, common_to_questions};
 
-/// Questions to a person. Dropped, they are denied.
+/// Questions to a person, with choices. Dropped, they are denied.
 ///
 /// ```
-/// use towline_host::{Answers, Choices};
-///
-/// fn decide(choices: Choices) {
-///     let mut answers = Answers::new();
-///     for question in choices.questions() {
-///         match question.options.first() {
-///             Some(option) => answers = answers.choose(&question.question, [option.label.as_str()]),
-///             None => answers = answers.say(&question.question, "as you like"),
-///         }
-///     }
-///     choices.answer(answers);
+/// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+/// let mut answers = Answers::new();
+/// for question in choices.questions() {
+///     answers = match question.options.first() {
+///         Some(option) => answers.choose(&question.question, [&option.label]),
+///         None => answers.say(&question.question, "as you like"),
+///     };
 /// }
+/// choices.answer(answers);
+/// # assert_eq!(end_of_turn(&mut session).await, r#"heard {"Shall we?":"yes"}"#);
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct Choices {
@@ -30,21 +29,42 @@ pub struct Choices {
     pub(super) responder: Responder,
 }
 
-common_to_questions!(Choices, "questions");
+common_to_questions!(Choices, "ask Shall we?");
 
 /// Answers to the questions of a [`Choices`], by the question's text.
+///
+/// ```
+/// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+/// choices.answer(Answers::new().choose("Shall we?", ["yes"]));
+/// # assert_eq!(end_of_turn(&mut session).await, r#"heard {"Shall we?":"yes"}"#);
+/// # });
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
     answers: Map<OneOrMany<Text>>,
 }
 
 impl Answers {
-    /// No answer yet.
+    /// Begins without an answer.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+    /// choices.answer(Answers::new()); // nothing is answered
+    /// # assert_eq!(end_of_turn(&mut session).await, "heard {}");
+    /// # });
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Chooses one or, where several may be chosen, more labels.
+    /// Chooses one label or, where several may be chosen, more.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+    /// choices.answer(Answers::new().choose("Shall we?", ["yes", "no"]));
+    /// # assert_eq!(end_of_turn(&mut session).await, r#"heard {"Shall we?":"yes, no"}"#);
+    /// # });
+    /// ```
     #[must_use]
     pub fn choose<L: AsRef<str>>(
         mut self,
@@ -62,6 +82,13 @@ impl Answers {
     }
 
     /// Answers in free words.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+    /// choices.answer(Answers::new().say("Shall we?", "not on a Monday"));
+    /// # assert_eq!(end_of_turn(&mut session).await, r#"heard {"Shall we?":"not on a Monday"}"#);
+    /// # });
+    /// ```
     #[must_use]
     pub fn say(self, question: &str, words: &str) -> Self {
         self.choose(question, [words])
@@ -85,44 +112,87 @@ impl Choices {
     }
 
     /// The whole question, as the agent wrote it.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+    /// assert_eq!(choices.request().tool_name, "AskUserQuestion");
+    /// # });
+    /// ```
     pub fn request(&self) -> &CanUseTool {
         &self.request
     }
 
-    /// The call.
+    /// The id of the call, the same as in the message of the model.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+    /// assert_eq!(choices.tool_use_id(), Some(&"call-1".into()));
+    /// # });
+    /// ```
     pub fn tool_use_id(&self) -> Option<&ToolUseId> {
         self.request.tool_use_id.as_ref()
     }
 
-    /// What is asked.
+    /// What is asked, and what can be chosen.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+    /// let question = &choices.questions()[0];
+    /// assert_eq!(question.question, "Shall we?");
+    /// assert_eq!(question.options[0].label, "yes");
+    /// # });
+    /// ```
     pub fn questions(&self) -> &[Question] {
         self.input.questions.as_deref().unwrap_or_default()
     }
 
     /// Answers. Questions that are left out count as not answered.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+    /// choices.answer(Answers::new().choose("Shall we?", ["no"]));
+    /// # assert_eq!(end_of_turn(&mut session).await, r#"heard {"Shall we?":"no"}"#);
+    /// # });
+    /// ```
     pub fn answer(self, answers: Answers) {
         let input = AskUserQuestionInput {
             answers: Some(answers.answers),
             ..self.input
         };
+        let answer = PermissionAnswer::allow_with(input.to_standard_json());
         self.responder
-            .answer_permission(&PermissionAnswer::allow_with(input.to_standard_json()));
+            .answer_permission(self.request.tool_use_id, answer);
     }
 
     /// Answers all of them at once, in free words.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+    /// choices.respond("Ask me tomorrow");
+    /// # assert_eq!(end_of_turn(&mut session).await, "heard Ask me tomorrow");
+    /// # });
+    /// ```
     pub fn respond(self, words: impl Into<Text>) {
         let input = AskUserQuestionInput {
             answers: Some(Map::default()),
             response: Some(words.into()),
             ..self.input
         };
+        let answer = PermissionAnswer::allow_with(input.to_standard_json());
         self.responder
-            .answer_permission(&PermissionAnswer::allow_with(input.to_standard_json()));
+            .answer_permission(self.request.tool_use_id, answer);
     }
 
     /// Does not answer. The model reads why.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
+    /// choices.deny("nobody is here");
+    /// # assert_eq!(end_of_turn(&mut session).await, "denied: nobody is here");
+    /// # });
+    /// ```
     pub fn deny(self, why: impl Into<Text>) {
         self.responder
-            .answer_permission(&PermissionAnswer::deny(why));
+            .answer_permission(self.request.tool_use_id, PermissionAnswer::deny(why));
     }
 }

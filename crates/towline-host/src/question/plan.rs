@@ -10,14 +10,13 @@ use super::{Responder, common_to_questions};
 /// A plan that waits for approval. Dropped, it is rejected.
 ///
 /// ```
-/// use towline_host::Plan;
-///
-/// fn decide(plan: Plan) {
-///     match plan.text() {
-///         Some(text) if text.contains("rm -rf") => plan.reject("not that way"),
-///         _ => plan.approve(),
-///     }
+/// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {
+/// match plan.text() {
+///     Some(text) if text.contains("rm -rf") => plan.reject("not that way"),
+///     _ => plan.approve(),
 /// }
+/// # assert_eq!(end_of_turn(&mut session).await, "begins");
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct Plan {
@@ -26,7 +25,7 @@ pub struct Plan {
     pub(super) responder: Responder,
 }
 
-common_to_questions!(Plan, "plan");
+common_to_questions!(Plan, "plan to rest");
 
 impl Plan {
     pub(crate) fn new(request: Box<CanUseTool>, responder: Responder) -> Self {
@@ -49,36 +48,81 @@ impl Plan {
     }
 
     /// The whole question, as the agent wrote it.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {
+    /// assert_eq!(plan.request().tool_name, "ExitPlanMode");
+    /// # });
+    /// ```
     pub fn request(&self) -> &CanUseTool {
         &self.request
     }
 
-    /// The call.
+    /// The id of the call, the same as in the message of the model.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {
+    /// assert_eq!(plan.tool_use_id(), Some(&"call-1".into()));
+    /// # });
+    /// ```
     pub fn tool_use_id(&self) -> Option<&ToolUseId> {
         self.request.tool_use_id.as_ref()
     }
 
     /// The plan, if the agent says what it is.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {
+    /// assert_eq!(plan.text().unwrap(), "1. Read. 2. Write.");
+    /// # });
+    /// ```
     pub fn text(&self) -> Option<&Text> {
         self.text.as_ref()
     }
 
     /// Lets the agent begin.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {
+    /// plan.approve();
+    /// # assert_eq!(end_of_turn(&mut session).await, "begins");
+    /// # });
+    /// ```
     pub fn approve(self) {
-        self.responder.answer_permission(&PermissionAnswer::allow());
+        let input = self.request.input.clone();
+        self.answer(PermissionAnswer::allow_with(input));
     }
 
     /// Lets the agent begin, in another permission mode from now on.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {
+    /// plan.approve_in(PermissionMode::AcceptEdits);
+    /// # assert_eq!(end_of_turn(&mut session).await, "begins, with 1 changed permissions");
+    /// # });
+    /// ```
     pub fn approve_in(self, mode: PermissionMode) {
-        self.responder.answer_permission(&PermissionAnswer {
+        let input = self.request.input.clone();
+        self.answer(PermissionAnswer {
             updated_permissions: Some(vec![PermissionUpdate::set_mode(mode, Destination::Session)]),
-            ..PermissionAnswer::allow()
+            ..PermissionAnswer::allow_with(input)
         });
     }
 
     /// Has the agent go on planning. The model reads why.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {
+    /// plan.reject("first the tests");
+    /// # assert_eq!(end_of_turn(&mut session).await, "denied: first the tests");
+    /// # });
+    /// ```
     pub fn reject(self, why: impl Into<Text>) {
+        self.answer(PermissionAnswer::deny(why));
+    }
+
+    fn answer(self, answer: PermissionAnswer) {
         self.responder
-            .answer_permission(&PermissionAnswer::deny(why));
+            .answer_permission(self.request.tool_use_id, answer);
     }
 }

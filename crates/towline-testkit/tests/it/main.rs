@@ -7,6 +7,7 @@
 
 mod client;
 mod documents;
+mod fake_agent;
 mod real_cli;
 mod replay;
 mod script_api;

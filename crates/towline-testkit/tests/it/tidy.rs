@@ -51,3 +51,8 @@ fn the_protocol_crate_is_pure() {
 fn every_test_file_is_compiled() {
     check(&tidy::tests_are_listed(root()).unwrap());
 }
+
+#[test]
+fn what_a_library_offers_is_shown_by_an_example_that_runs() {
+    check(&tidy::examples_run(root()).unwrap());
+}
