@@ -137,6 +137,10 @@ impl LineDecoder {
             }
         }
         self.searched = self.held.len();
+        if self.free() >= LEAST_ROOM {
+            // Less came than there was room for. Blocks that are free now were needed at another pace.
+            self.used.retain_mut(|block| !block.try_reclaim(BLOCK));
+        }
         self.bound()
     }
 
@@ -260,8 +264,8 @@ impl LineDecoder {
 const BLOCK: usize = 32 << 10;
 /// With less room than this, reading costs more than what the next block costs.
 const LEAST_ROOM: usize = 8 << 10;
-/// How many blocks are remembered.
-const MOST_USED: usize = 4;
+/// How many blocks are remembered: as many as lines may wait in for somebody to look at them.
+const MOST_USED: usize = 32;
 /// How much of a line that is too long is shown.
 const START_SHOWN: usize = 200;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
