@@ -180,20 +180,17 @@ impl AgentCommand {
     /// # Errors
     /// When there is neither.
     pub fn home(&self) -> Result<Home, towline_store::Error> {
-        let folder = self.variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-        let folder = folder.or_else(|| Some(PathBuf::from(self.variable("HOME")?).join(".claude")));
-        folder.map(Home::new).ok_or(towline_store::Error::NoHome)
+        Home::from_variables(|name| self.variable(name))
     }
 
-    /// What a variable will be for the agent; nothing if it is empty.
+    /// What a variable will be for the agent.
     fn variable(&self, name: &str) -> Option<OsString> {
         let set = self.environment.iter().rev().find(|(set, _)| set == name);
-        let value = match set {
+        match set {
             Some((_, value)) => value.clone(),
             None if self.inherits => std::env::var_os(name),
             None => None,
-        };
-        value.filter(|value| !value.is_empty())
+        }
     }
 
     /// Begins with an empty environment instead of an inherited one; variables set before are forgotten.
@@ -541,6 +538,11 @@ impl AgentCommand {
         answer
     }
 
+    /// How long a request may take.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
     /// The command line, for a person.
     pub(crate) fn describe(&self, arguments: &[OsString]) -> String {
         let words = std::iter::once(&self.program)
@@ -553,21 +555,17 @@ impl AgentCommand {
     }
 
     async fn start(self, transport: Transport, description: String) -> Result<Session, Error> {
-        let wanted = self.wanted;
-        let session = Session::start(
-            transport,
-            Parts {
-                command: description.clone(),
-                limits: self.limits,
-                timeout: self.timeout,
-                session_id: given_session(&self.flags),
-                servers: self.servers,
-                initialize: self.initialize,
-            },
-        )
-        .await?;
-        if let Some(wanted) = wanted {
-            version::check(&session, &wanted, &description)?;
+        let parts = Parts {
+            command: description,
+            limits: self.limits.clone(),
+            timeout: self.timeout,
+            session_id: given_session(&self.flags),
+            servers: self.servers.clone(),
+            initialize: self.initialize.clone(),
+        };
+        let session = Session::start(transport, parts).await?;
+        if let Some(wanted) = &self.wanted {
+            self.check_version(&session, wanted).await?;
         }
         Ok(session)
     }

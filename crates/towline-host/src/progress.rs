@@ -52,12 +52,7 @@ impl Progress {
                 return;
             }
             ToHost::System(System::TaskStarted(task)) => {
-                // Agents and workflows come back with a turn of their own. A command in the background may never end.
-                let comes_back = matches!(
-                    task.task_type.as_deref(),
-                    Some("local_agent" | "local_workflow")
-                );
-                if comes_back && self.background.len() < MOST_TASKS {
+                if task.comes_back() && self.background.len() < MOST_TASKS {
                     self.background.insert(task.task_id.detached());
                 }
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::{sync::Mutex, time::Instant};
 use towline_protocol::{Extra, System, ToHost, control::answer::SlashCommand};
 
-use crate::{command::AgentCommand, error::Error, event::Event};
+use crate::{command::AgentCommand, error::Error, event::Event, session::Session};
 
 /// The slash commands of an agent. Finding them starts one, so what was found is kept for five minutes.
 ///
@@ -106,6 +106,16 @@ impl SlashCommands {
 
     /// Asks now, by introducing a host: the answer has the commands, with descriptions. Nothing if it has none.
     ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program));
+    /// assert_eq!(commands.by_initialize().await?.unwrap()[0].name, "compact");
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the agent cannot be started, or does not answer.
     pub async fn by_initialize(&self) -> Result<Option<Vec<SlashCommand>>, Error> {
@@ -118,30 +128,52 @@ impl SlashCommands {
 
     /// Asks now, by sending `/` and looking at the first `system/init`: names alone, but of any agent.
     ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program));
+    /// assert!(commands.by_probe().await?.is_empty()); // this one tells no commands
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
     /// # Errors
-    /// When the agent cannot be started, or ends without saying.
+    /// When the agent cannot be started, does not say, or ends without saying.
     pub async fn by_probe(&self) -> Result<Vec<SlashCommand>, Error> {
         let command = self.command.clone().without_initialize();
         let command = command.max_turns(1).without_transcript();
+        let timeout = command.timeout();
         let mut session = command.spawn().await?;
         session.send("/").await?;
-        let commands = loop {
-            match session.next().await {
-                Some(Event::Message(frame)) => match frame.message {
-                    ToHost::System(System::Init(init)) => {
-                        let names = init.slash_commands.unwrap_or_default();
-                        break Ok(names.iter().map(|name| named(name)).collect());
-                    }
-                    ToHost::Result(_) => break Ok(Vec::new()),
-                    _ => {}
-                },
-                Some(Event::Ended(ending)) => break Err(Error::Ended(Box::new(ending))),
-                Some(_) => {}
-                None => break Ok(Vec::new()),
-            }
-        };
+        let names = tokio::time::timeout(timeout.unwrap_or(Duration::MAX), names(&mut session));
+        let found = names.await;
         session.close().await;
-        commands
+        found.unwrap_or_else(|_| {
+            Err(Error::TimedOut {
+                request: "/".to_owned(),
+                after: timeout.unwrap_or_default(),
+            })
+        })
+    }
+}
+
+/// The commands that the first `system/init` names.
+async fn names(session: &mut Session) -> Result<Vec<SlashCommand>, Error> {
+    loop {
+        match session.next().await {
+            Some(Event::Message(frame)) => match frame.message {
+                ToHost::System(System::Init(init)) => {
+                    let names = init.slash_commands.unwrap_or_default();
+                    return Ok(names.iter().map(|name| named(name)).collect());
+                }
+                ToHost::Result(_) => return Ok(Vec::new()),
+                _ => {}
+            },
+            Some(Event::Ended(ending)) => return Err(Error::Ended(Box::new(ending))),
+            Some(_) => {}
+            None => return Ok(Vec::new()),
+        }
     }
 }
 

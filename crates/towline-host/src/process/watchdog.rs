@@ -94,7 +94,11 @@ impl Leash {
     }
 
     fn tell(&mut self, what: char, group: Pid) {
-        if let Some(pipe) = self.watchdog.as_mut().and_then(|child| child.stdin.as_mut()) {
+        if let Some(pipe) = self
+            .watchdog
+            .as_mut()
+            .and_then(|child| child.stdin.as_mut())
+        {
             // A watchdog that is gone is told when the next one is started.
             pipe.write_all(format!("{what} {}\n", group.as_raw_pid()).as_bytes())
                 .ok();
