@@ -18,6 +18,8 @@ use towline_protocol::{
     control::request::{Initialize, McpServerConfig},
 };
 
+use towline_store::Home;
+
 use crate::{
     answer::TurnAnswer,
     control::DEFAULT_TIMEOUT,
@@ -161,6 +163,37 @@ impl AgentCommand {
         self.environment
             .iter()
             .filter_map(|(name, value)| Some((name.as_os_str(), value.as_deref()?)))
+    }
+
+    /// Where this agent keeps its settings and transcripts: its `CLAUDE_CONFIG_DIR`, else `.claude` in its `HOME`.
+    ///
+    /// ```
+    /// use towline_host::AgentCommand;
+    ///
+    /// let command = AgentCommand::new("claude").env("HOME", "/home/ann");
+    /// # let command = command.env("CLAUDE_CONFIG_DIR", "");
+    /// let home = command.home()?;
+    /// assert_eq!(home.projects_folder(), std::path::Path::new("/home/ann/.claude/projects"));
+    /// # Ok::<(), towline_host::store::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is neither.
+    pub fn home(&self) -> Result<Home, towline_store::Error> {
+        let folder = self.variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        let folder = folder.or_else(|| Some(PathBuf::from(self.variable("HOME")?).join(".claude")));
+        folder.map(Home::new).ok_or(towline_store::Error::NoHome)
+    }
+
+    /// What a variable will be for the agent; nothing if it is empty.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let set = self.environment.iter().rev().find(|(set, _)| set == name);
+        let value = match set {
+            Some((_, value)) => value.clone(),
+            None if self.inherits => std::env::var_os(name),
+            None => None,
+        };
+        value.filter(|value| !value.is_empty())
     }
 
     /// Begins with an empty environment instead of an inherited one; variables set before are forgotten.

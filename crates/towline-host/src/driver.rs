@@ -65,7 +65,7 @@ pub(crate) struct Setup {
     pub(crate) command: String,
     pub(crate) limits: Limits,
     pub(crate) orders: mpsc::UnboundedReceiver<Order>,
-    /// For the responders of questions; the loop itself must not keep the channel open.
+    /// For the responders of questions. It is for handles and events alone to keep the session alive.
     pub(crate) sender: mpsc::WeakUnboundedSender<Order>,
     pub(crate) events: Sender<Item>,
     pub(crate) servers: Servers,
@@ -143,7 +143,12 @@ impl Driver {
                 biased;
                 order = self.setup.orders.recv(), if orders_open => match order {
                     Some(order) => self.obey(order),
-                    None => orders_open = false,
+                    None => {
+                        // Nobody looks at the events and nobody can send: there is no session any more.
+                        orders_open = false;
+                        self.closed = true;
+                        self.stop(Duration::ZERO);
+                    }
                 },
                 () = self.outgoing.write_some(), if is_writing => {}
                 () = until(due) => {
@@ -158,13 +163,6 @@ impl Driver {
                     exit = Some(ended.ok());
                 }
                 () = self.stderr.due(), if stderr_may_speak => self.pass_on_stderr(),
-                () = poll_fn(|context| events.poll_abandoned(context)),
-                    if !orders_open && self.closing.is_none() =>
-                {
-                    // Nobody looks at the events and nobody can send: there is no session any more.
-                    self.closed = true;
-                    self.stop(Duration::ZERO);
-                }
                 read = read_when_there_is_room(&mut self.stdout, events, limit, patience, &mut buffer),
                     if stdout_open =>
                 {
@@ -205,6 +203,7 @@ impl Driver {
     fn sort(&mut self, line: towline_protocol::Line, batch: &mut Vec<Item>, size: &mut usize) {
         let item = Item::from(line);
         if let Item::Line(text) = &item {
+            tracing::trace!(line = text.as_str(), "the agent says");
             if is_control(text) {
                 let text = text.clone();
                 // What came before a question stays before it.
@@ -242,6 +241,7 @@ impl Driver {
     }
 
     fn malformed(&mut self, line: Text, problem: Problem) {
+        tracing::warn!(line = line.as_str(), %problem, "the agent wrote what cannot be used");
         let bytes = line.len();
         self.push_event(Event::Malformed(Malformed { line, problem }), bytes);
     }
@@ -350,11 +350,7 @@ impl Driver {
                 .answer_at(ticket, (Instant::now() + timeout).into_std(), answer);
         }
         let unanswered = question::refusal(&request, "The host did not answer this question.");
-        let Some(orders) = self.setup.sender.upgrade() else {
-            // Nobody is left who could answer.
-            self.peer.answer(ticket, unanswered);
-            return;
-        };
+        let orders = self.setup.sender.clone();
         let (told, withdrawn) = oneshot::channel();
         self.open.insert(ticket, told);
         let responder = Responder::new(ticket, orders, withdrawn, unanswered);
@@ -396,12 +392,14 @@ impl Driver {
             closed: self.closed,
             stderr: self.stderr.tail(),
         };
+        tracing::debug!(%ending, "the agent has ended");
         self.setup.ended.send_replace(Some(ending.clone()));
         self.push_event(Event::Ended(ending), SMALL);
     }
 
     fn pass_on_stderr(&mut self) {
         if let Some(words) = self.stderr.take() {
+            tracing::warn!(stderr = words, "the agent complains");
             let bytes = words.len();
             self.push_event(Event::Stderr(words), bytes);
         }

@@ -63,6 +63,8 @@ pub use question::{
 pub use rmcp;
 pub use session::{Events, Session};
 pub use slash_commands::SlashCommands;
+/// The sessions on disk: list, read, search, rename, delete.
+pub use towline_store as store;
 // What events, questions and requests are made of.
 pub use towline_protocol::{
     self as protocol, AgentId, Behavior, Block, CallbackId, Content, DecodeError, Destination,

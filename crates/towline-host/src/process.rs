@@ -18,7 +18,7 @@ use rustix::process::{Pid, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use descendants::Descendants;
-use watchdog::Watch;
+use watchdog::{Mark, Watch};
 
 pub use rustix::process::Signal;
 
@@ -98,7 +98,8 @@ impl Process {
     ///
     /// # Errors
     /// When the program cannot be started, or the watchdog cannot.
-    pub fn spawn_with(command: std::process::Command, stderr: Stdio) -> io::Result<Self> {
+    pub fn spawn_with(mut command: std::process::Command, stderr: Stdio) -> io::Result<Self> {
+        Mark::new()?.put_on(&mut command);
         let mut child = Command::from(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -110,15 +111,13 @@ impl Process {
             .id()
             .and_then(|id| Pid::from_raw(id.cast_signed()))
             .ok_or_else(|| io::Error::other("the child has no process id"))?;
-        // If there can be no watchdog, there is no child: `child` is killed by its drop.
-        let watch = Watch::over(group)?;
         Ok(Self {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             child,
             group,
-            watch: Some(watch),
+            watch: Some(Watch::over(group)),
             exit: None,
         })
     }

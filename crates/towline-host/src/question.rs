@@ -10,7 +10,9 @@ mod permission;
 mod plan;
 
 use tokio::sync::{mpsc, oneshot};
-use towline_protocol::{Answer, Json, PermissionAnswer, Request, Ticket, Wire};
+use towline_protocol::{
+    Answer, Json, PermissionAnswer, Request, Ticket, ToolUseId, Wire, control::request::CanUseTool,
+};
 
 use crate::{driver::Order, event::Event};
 
@@ -44,7 +46,8 @@ pub struct QuestionId(pub(crate) Ticket);
 #[derive(Debug)]
 pub(crate) struct Responder {
     id: QuestionId,
-    orders: mpsc::UnboundedSender<Order>,
+    /// A question does not keep its session alive.
+    orders: mpsc::WeakUnboundedSender<Order>,
     withdrawn: oneshot::Receiver<Withdrawal>,
     /// What is answered if nobody does; nothing once somebody did.
     unanswered: Option<Answer>,
@@ -53,7 +56,7 @@ pub(crate) struct Responder {
 impl Responder {
     pub(crate) fn new(
         ticket: Ticket,
-        orders: mpsc::UnboundedSender<Order>,
+        orders: mpsc::WeakUnboundedSender<Order>,
         withdrawn: oneshot::Receiver<Withdrawal>,
         unanswered: Answer,
     ) -> Self {
@@ -70,8 +73,13 @@ impl Responder {
         self.send(answer);
     }
 
-    fn answer_permission(self, answer: &PermissionAnswer) {
-        self.answer(permission_answer(answer));
+    /// Says which call is meant, too: the real CLI does not need that, agents after document 000 do.
+    fn answer_permission(self, call: Option<ToolUseId>, answer: PermissionAnswer) {
+        let tool_use_id = answer.tool_use_id.clone().or(call);
+        self.answer(permission_answer(&PermissionAnswer {
+            tool_use_id,
+            ..answer
+        }));
     }
 
     /// Ready when the question needs no answer any more. Never, if it stays open until it is answered.
@@ -82,8 +90,10 @@ impl Responder {
 
     fn send(&self, answer: Answer) {
         let ticket = self.id.0;
-        // An agent that is gone needs no answer.
-        self.orders.send(Order::Answer { ticket, answer }).ok();
+        if let Some(orders) = self.orders.upgrade() {
+            // An agent that is gone needs no answer.
+            orders.send(Order::Answer { ticket, answer }).ok();
+        }
     }
 }
 
@@ -98,7 +108,10 @@ impl Drop for Responder {
 /// What is answered in place of a caller who does not.
 pub(crate) fn refusal(request: &Request, why: &str) -> Answer {
     match request {
-        Request::CanUseTool(_) => permission_answer(&PermissionAnswer::deny(why)),
+        Request::CanUseTool(request) => permission_answer(&PermissionAnswer {
+            tool_use_id: request.tool_use_id.clone(),
+            ..PermissionAnswer::deny(why)
+        }),
         Request::Elicitation(_) => Ok(Some(DialogAnswer::Cancel.to_json())),
         _ => Err(why.into()),
     }
@@ -107,16 +120,26 @@ pub(crate) fn refusal(request: &Request, why: &str) -> Answer {
 /// The event of a question.
 pub(crate) fn event(request: Request, responder: Responder) -> Event {
     match request {
-        Request::CanUseTool(request) => match request.tool_name.as_str() {
-            "AskUserQuestion" => match Choices::new(request, responder) {
-                Ok(choices) => Event::Choices(Box::new(choices)),
-                Err(permission) => Event::Permission(permission),
-            },
-            "ExitPlanMode" => Event::Plan(Box::new(Plan::new(request, responder))),
-            _ => Event::Permission(Box::new(Permission::new(request, responder))),
-        },
+        Request::CanUseTool(request) => {
+            if request.tool_use_id.is_none() {
+                // Old versions (document 001 §3.5). It can be answered all the same.
+                tracing::warn!(tool = %request.tool_name, "a permission is asked for without the id of its call");
+            }
+            permission_event(request, responder)
+        }
         Request::HookCallback(request) => Event::Hook(Box::new(Hook::new(request, responder))),
         request => Event::Dialog(Box::new(Dialog::new(request, responder))),
+    }
+}
+
+fn permission_event(request: Box<CanUseTool>, responder: Responder) -> Event {
+    match request.tool_name.as_str() {
+        "AskUserQuestion" => match Choices::new(request, responder) {
+            Ok(choices) => Event::Choices(Box::new(choices)),
+            Err(permission) => Event::Permission(permission),
+        },
+        "ExitPlanMode" => Event::Plan(Box::new(Plan::new(request, responder))),
+        _ => Event::Permission(Box::new(Permission::new(request, responder))),
     }
 }
 

@@ -80,17 +80,6 @@ impl<T> Sender<T> {
     pub(crate) fn has_room(&self, limit: usize) -> bool {
         lock(&self.shared).bytes < limit
     }
-
-    /// Ready when nobody receives any more.
-    pub(crate) fn poll_abandoned(&self, context: &Context<'_>) -> Poll<()> {
-        let mut shared = lock(&self.shared);
-        if shared.receiver_gone {
-            return Poll::Ready(());
-        }
-        // One task sends, so one waker is enough for both of its reasons to wait.
-        shared.wants_room = Some(context.waker().clone());
-        Poll::Pending
-    }
 }
 
 impl<T> Receiver<T> {

@@ -15,7 +15,7 @@ use towline_protocol::{
 
 use crate::{
     control::Control,
-    driver::{self, Limits, Setup},
+    driver::{self, Limits, Order, Setup},
     error::{Ending, Error},
     event::{Event, Item, Malformed, Problem},
     mcp::{Servers, Starter},
@@ -75,6 +75,8 @@ pub struct Session {
 #[derive(Debug)]
 pub struct Events {
     queue: Receiver<Item>,
+    /// As long as somebody looks, the session lives.
+    _orders: mpsc::UnboundedSender<Order>,
     progress: Progress,
 }
 
@@ -108,7 +110,6 @@ impl Session {
                 ended,
             },
         ));
-        drop(sender);
         let agent = match parts.initialize {
             Some(initialize) => Some(Box::new(control.initialize(initialize).await?)),
             None => None,
@@ -117,6 +118,7 @@ impl Session {
             control,
             events: Events {
                 queue,
+                _orders: sender,
                 progress: Progress::with_session(parts.session_id),
             },
             agent,

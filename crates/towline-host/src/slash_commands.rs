@@ -93,54 +93,76 @@ impl SlashCommands {
     }
 
     async fn discover(&self) -> Result<Vec<SlashCommand>, Error> {
-        match by_initialize(self.command.clone()).await {
+        match self.by_initialize().await {
             Ok(Some(commands)) => Ok(commands),
             // An agent that does not know `initialize`, or does not tell commands there.
             Ok(None)
             | Err(Error::Refused { .. } | Error::Answer { .. } | Error::TimedOut { .. }) => {
-                by_probe(self.command.clone()).await
+                self.by_probe().await
             }
             Err(error) => Err(error),
         }
     }
-}
 
-/// Introduces a host: the answer has the commands, with descriptions. Nothing if it has none.
-pub(crate) async fn by_initialize(
-    command: AgentCommand,
-) -> Result<Option<Vec<SlashCommand>>, Error> {
-    let session = command.with_initialize(|_| ()).spawn().await?;
-    let commands = session.agent().and_then(|agent| agent.commands.clone());
-    session.close().await;
-    Ok(commands)
-}
+    /// Asks now, by introducing a host: the answer has the commands, with descriptions. Nothing if it has none.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program)).by_initialize().await?.unwrap();
+    /// assert_eq!(commands[0].description.as_deref(), Some("Shortens the conversation"));
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// When the agent cannot be started, or does not answer.
+    pub async fn by_initialize(&self) -> Result<Option<Vec<SlashCommand>>, Error> {
+        let command = self.command.clone().with_initialize(|_| ());
+        let session = command.spawn().await?;
+        let commands = session.agent().and_then(|agent| agent.commands.clone());
+        session.close().await;
+        Ok(commands)
+    }
 
-/// Sends `/` and looks at the first `system/init`: names alone, but of any agent.
-pub(crate) async fn by_probe(command: AgentCommand) -> Result<Vec<SlashCommand>, Error> {
-    let mut session = command
-        .without_initialize()
-        .max_turns(1)
-        .without_transcript()
-        .spawn()
-        .await?;
-    session.send("/").await?;
-    let commands = loop {
-        match session.next().await {
-            Some(Event::Message(frame)) => match frame.message {
-                ToHost::System(System::Init(init)) => {
-                    let names = init.slash_commands.unwrap_or_default();
-                    break Ok(names.iter().map(|name| named(name)).collect());
-                }
-                ToHost::Result(_) => break Ok(Vec::new()),
-                _ => {}
-            },
-            Some(Event::Ended(ending)) => break Err(Error::Ended(Box::new(ending))),
-            Some(_) => {}
-            None => break Ok(Vec::new()),
-        }
-    };
-    session.close().await;
-    commands
+    /// Asks now, by sending `/` and looking at the first `system/init`: names alone, but of any agent.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program)).by_probe().await?;
+    /// assert_eq!((&*commands[0].name, &commands[0].description), ("compact", &None));
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// When the agent cannot be started, or ends without saying.
+    pub async fn by_probe(&self) -> Result<Vec<SlashCommand>, Error> {
+        let command = self.command.clone().without_initialize();
+        let command = command.max_turns(1).without_transcript();
+        let mut session = command.spawn().await?;
+        session.send("/").await?;
+        let commands = loop {
+            match session.next().await {
+                Some(Event::Message(frame)) => match frame.message {
+                    ToHost::System(System::Init(init)) => {
+                        let names = init.slash_commands.unwrap_or_default();
+                        break Ok(names.iter().map(|name| named(name)).collect());
+                    }
+                    ToHost::Result(_) => break Ok(Vec::new()),
+                    _ => {}
+                },
+                Some(Event::Ended(ending)) => break Err(Error::Ended(Box::new(ending))),
+                Some(_) => {}
+                None => break Ok(Vec::new()),
+            }
+        };
+        session.close().await;
+        commands
+    }
 }
 
 fn named(name: &str) -> SlashCommand {

@@ -81,14 +81,13 @@ impl Stderr {
         let left_out = std::mem::take(&mut state.left_out);
         drop(state);
         let text = String::from_utf8_lossy(&batch);
-        let text = text.trim_end();
-        if text.trim().is_empty() {
-            return None;
+        let lines = text.lines().map(str::trim_end);
+        let mut lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+        let note = format!("[{left_out} more bytes left out]");
+        if left_out > 0 {
+            lines.push(&note);
         }
-        Some(match left_out {
-            0 => text.to_owned(),
-            left_out => format!("{text}\n[{left_out} more bytes left out]"),
-        })
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// The last words, for an error message.

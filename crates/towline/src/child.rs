@@ -5,6 +5,7 @@ use std::{
     ffi::OsString,
     future::poll_fn,
     io,
+    os::fd::AsFd,
     path::Path,
     process::{Command, ExitCode, Stdio},
     task::Poll,
@@ -12,7 +13,11 @@ use std::{
 
 use anyhow::Context;
 use rustix::process::{Pid, Resource, Rlimit, kill_process, setrlimit};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
 use towline_host::process::{Exit, Process, Signal};
 
 /// Runs a future to its end. What still waits for standard input then is left behind: the program ends.
@@ -82,6 +87,69 @@ pub(crate) fn pass_on(signal: Signal, agent: &Process) {
     if let Some(process) = Pid::from_raw(agent.id().cast_signed()) {
         // It may have ended in between.
         kill_process(process, signal).ok();
+    }
+}
+
+/// One of the streams an agent writes, up to its last words.
+///
+/// Somebody whom the agent started may hold the stream open after the agent's end and write on; that is not waited for.
+#[derive(Debug)]
+pub(crate) struct AgentStream<R> {
+    stream: R,
+    has_ended: watch::Receiver<bool>,
+    /// What was in the pipe when the agent had ended.
+    left: Option<u64>,
+}
+
+/// What came of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// That many bytes.
+    Bytes(usize),
+    /// The agent closed the stream.
+    Closed,
+    /// The agent has ended.
+    Ended,
+}
+
+impl<R: AsyncRead + AsFd + Unpin> AgentStream<R> {
+    /// A stream of an agent that has ended once `has_ended` says so.
+    pub(crate) fn new(stream: R, has_ended: watch::Receiver<bool>) -> Self {
+        Self {
+            stream,
+            has_ended,
+            left: None,
+        }
+    }
+
+    /// Waits for the next piece. Can be dropped and called again.
+    pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> Heard {
+        if self.left.is_none() {
+            tokio::select! {
+                read = self.stream.read(buffer) => return match read {
+                    Ok(length @ 1..) => Heard::Bytes(length),
+                    Ok(0) | Err(_) => Heard::Closed,
+                },
+                _ = self.has_ended.wait_for(|ended| *ended) => {}
+            }
+        }
+        let stream = &self.stream;
+        let left = self
+            .left
+            .get_or_insert_with(|| rustix::io::ioctl_fionread(stream).unwrap_or(0));
+        let most = buffer
+            .len()
+            .min(usize::try_from(*left).unwrap_or(usize::MAX));
+        if most == 0 {
+            return Heard::Ended;
+        }
+        match self.stream.read(&mut buffer[..most]).await {
+            Ok(length @ 1..) => {
+                *left = left.saturating_sub(length as u64);
+                Heard::Bytes(length)
+            }
+            Ok(0) | Err(_) => Heard::Closed,
+        }
     }
 }
 

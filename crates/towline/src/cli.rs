@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{script_api::ScriptApi, sessions::Sessions, trace::Trace};
+use crate::{dialect::Dialect, script_api::ScriptApi, sessions::Sessions, trace::Trace};
 
 /// Drives coding-agent CLIs, is one, and carries their sessions anywhere.
 #[derive(Debug, Parser)]
@@ -16,6 +16,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Dialect(Dialect),
     ScriptApi(ScriptApi),
     Sessions(Sessions),
     Trace(Trace),
@@ -24,6 +25,7 @@ enum Command {
 impl Cli {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
+            Command::Dialect(dialect) => dialect.run(),
             Command::ScriptApi(api) => api.run(),
             Command::Sessions(sessions) => sessions.run(),
             Command::Trace(trace) => trace.run(),

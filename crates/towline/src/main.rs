@@ -5,6 +5,7 @@
 
 mod child;
 mod cli;
+mod dialect;
 mod script_api;
 mod sessions;
 mod terminal;

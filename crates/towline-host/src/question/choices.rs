@@ -159,8 +159,9 @@ impl Choices {
             answers: Some(answers.answers),
             ..self.input
         };
+        let answer = PermissionAnswer::allow_with(input.to_standard_json());
         self.responder
-            .answer_permission(&PermissionAnswer::allow_with(input.to_standard_json()));
+            .answer_permission(self.request.tool_use_id, answer);
     }
 
     /// Answers all of them at once, in free words.
@@ -177,8 +178,9 @@ impl Choices {
             response: Some(words.into()),
             ..self.input
         };
+        let answer = PermissionAnswer::allow_with(input.to_standard_json());
         self.responder
-            .answer_permission(&PermissionAnswer::allow_with(input.to_standard_json()));
+            .answer_permission(self.request.tool_use_id, answer);
     }
 
     /// Does not answer. The model reads why.
@@ -191,6 +193,6 @@ impl Choices {
     /// ```
     pub fn deny(self, why: impl Into<Text>) {
         self.responder
-            .answer_permission(&PermissionAnswer::deny(why));
+            .answer_permission(self.request.tool_use_id, PermissionAnswer::deny(why));
     }
 }

@@ -127,7 +127,8 @@ impl Permission {
     /// # });
     /// ```
     pub fn allow(self) {
-        self.answer(&PermissionAnswer::allow());
+        let allowance = self.allowance();
+        self.answer(allowance);
     }
 
     /// Lets the tool run with another input.
@@ -139,7 +140,7 @@ impl Permission {
     /// # });
     /// ```
     pub fn allow_with(self, input: Json) {
-        self.answer(&PermissionAnswer::allow_with(input));
+        self.answer(PermissionAnswer::allow_with(input));
     }
 
     /// Lets the tool run and changes permissions from now on.
@@ -154,9 +155,10 @@ impl Permission {
     pub fn allow_and(self, updates: impl IntoIterator<Item = PermissionUpdate>) {
         // The real CLI ignores forms that only documents show, so every one is sent in the form that it takes.
         let updates = updates.into_iter().filter_map(|update| update.standard());
-        self.answer(&PermissionAnswer {
+        let allowance = self.allowance();
+        self.answer(PermissionAnswer {
             updated_permissions: Some(updates.collect()),
-            ..PermissionAnswer::allow()
+            ..allowance
         });
     }
 
@@ -199,7 +201,7 @@ impl Permission {
     /// # });
     /// ```
     pub fn deny(self, why: impl Into<Text>) {
-        self.answer(&PermissionAnswer::deny(why));
+        self.answer(PermissionAnswer::deny(why));
     }
 
     /// Does not let the tool run, and ends the turn.
@@ -211,18 +213,24 @@ impl Permission {
     /// # });
     /// ```
     pub fn deny_and_interrupt(self, why: impl Into<Text>) {
-        self.answer(&PermissionAnswer::deny_and_interrupt(why));
+        self.answer(PermissionAnswer::deny_and_interrupt(why));
     }
 
     /// Gives any other answer.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session, "run ls" => Event::Permission(permission)| {
-    /// permission.answer(&PermissionAnswer::deny("no"));
+    /// permission.answer(PermissionAnswer::deny("no"));
     /// # assert_eq!(end_of_turn(&mut session).await, "denied: no");
     /// # });
     /// ```
-    pub fn answer(self, answer: &PermissionAnswer) {
-        self.responder.answer_permission(answer);
+    pub fn answer(self, answer: PermissionAnswer) {
+        let call = self.request.tool_use_id;
+        self.responder.answer_permission(call, answer);
+    }
+
+    /// The input goes back as it came: the real CLI does not need that, agents after document 000 do.
+    fn allowance(&self) -> PermissionAnswer {
+        PermissionAnswer::allow_with(self.request.input.clone())
     }
 }

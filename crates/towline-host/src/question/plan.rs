@@ -89,7 +89,8 @@ impl Plan {
     /// # });
     /// ```
     pub fn approve(self) {
-        self.responder.answer_permission(&PermissionAnswer::allow());
+        let input = self.request.input.clone();
+        self.answer(PermissionAnswer::allow_with(input));
     }
 
     /// Lets the agent begin, in another permission mode from now on.
@@ -101,9 +102,10 @@ impl Plan {
     /// # });
     /// ```
     pub fn approve_in(self, mode: PermissionMode) {
-        self.responder.answer_permission(&PermissionAnswer {
+        let input = self.request.input.clone();
+        self.answer(PermissionAnswer {
             updated_permissions: Some(vec![PermissionUpdate::set_mode(mode, Destination::Session)]),
-            ..PermissionAnswer::allow()
+            ..PermissionAnswer::allow_with(input)
         });
     }
 
@@ -116,7 +118,11 @@ impl Plan {
     /// # });
     /// ```
     pub fn reject(self, why: impl Into<Text>) {
+        self.answer(PermissionAnswer::deny(why));
+    }
+
+    fn answer(self, answer: PermissionAnswer) {
         self.responder
-            .answer_permission(&PermissionAnswer::deny(why));
+            .answer_permission(self.request.tool_use_id, answer);
     }
 }

@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
-use crate::agents::{ScriptedAgent, all_gone, ids_in};
+use towline_host::Event;
+
+use crate::agents::{ScriptedAgent, all_gone, ids_in, runs};
 
 /// An agent that does not care, with a child in its group and one that left it.
 const STUBBORN: &str = r#"
@@ -24,6 +26,44 @@ async fn a_dropped_session_leaves_nothing() {
     let ids = ids_in(&agent.file("ids"), 3).await;
     drop(session);
     all_gone(&ids).await;
+}
+
+#[tokio::test]
+async fn a_question_that_is_kept_does_not_keep_the_agent() {
+    let agent = ScriptedAgent::new(
+        r#"echo $$ > "${0%/*}/ids"
+echo '{"type":"control_request","request_id":"q1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":"t1"}}'
+cat > /dev/null; sleep 1000"#,
+    );
+    let mut session = agent.command().spawn().await.unwrap();
+    let question = session.next().await.unwrap();
+    let ids = ids_in(&agent.file("ids"), 1).await;
+    drop(session);
+    all_gone(&ids).await;
+    drop(question);
+}
+
+#[tokio::test]
+async fn an_agent_lives_as_long_as_somebody_looks_or_can_speak() {
+    for keeps_events in [true, false] {
+        let agent = ScriptedAgent::new(
+            "echo $$ > \"${0%/*}/ids\"; while read -r _; do echo '{\"type\":\"keep_alive\"}'; done",
+        );
+        let (control, events) = agent.command().spawn().await.unwrap().split();
+        let ids = ids_in(&agent.file("ids"), 1).await;
+        if keeps_events {
+            control.send("hello").await.unwrap();
+            drop(control);
+            let mut events = events;
+            assert!(matches!(events.next().await, Some(Event::Message(_))));
+        } else {
+            drop(events);
+            control.send("hello").await.unwrap();
+            assert!(runs(ids[0]));
+            drop(control);
+        }
+        all_gone(&ids).await;
+    }
 }
 
 #[tokio::test]

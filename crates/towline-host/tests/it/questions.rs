@@ -66,7 +66,7 @@ async fn a_permission_is_allowed() {
     check(
         BASH,
         permission(towline_host::Permission::allow),
-        r#"{"behavior":"allow"}"#,
+        r#"{"behavior":"allow","updatedInput":{"command":"touch f"},"toolUseID":"t1"}"#,
     )
     .await;
 }
@@ -77,7 +77,7 @@ async fn a_permission_is_allowed_with_another_input() {
     check(
         BASH,
         permission(|question| question.allow_with(input)),
-        r#"{"behavior":"allow","updatedInput":{"command":"ls"}}"#,
+        r#"{"behavior":"allow","updatedInput":{"command":"ls"},"toolUseID":"t1"}"#,
     )
     .await;
 }
@@ -87,7 +87,7 @@ async fn a_suggestion_is_accepted() {
     check(
         BASH,
         permission(towline_host::Permission::accept_suggestions),
-        r#"{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch *"}],"behavior":"allow","destination":"localSettings"}]}"#,
+        r#"{"behavior":"allow","updatedInput":{"command":"touch f"},"updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch *"}],"behavior":"allow","destination":"localSettings"}],"toolUseID":"t1"}"#,
     )
     .await;
 }
@@ -105,7 +105,7 @@ async fn permissions_are_changed_with_an_answer() {
     check(
         BASH,
         permission(|question| question.allow_and(updates)),
-        r#"{"behavior":"allow","updatedPermissions":[{"type":"setMode","destination":"session","mode":"acceptEdits"},{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls:*"}],"behavior":"allow","destination":"projectSettings"}]}"#,
+        r#"{"behavior":"allow","updatedInput":{"command":"touch f"},"updatedPermissions":[{"type":"setMode","destination":"session","mode":"acceptEdits"},{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls:*"}],"behavior":"allow","destination":"projectSettings"}],"toolUseID":"t1"}"#,
     )
     .await;
 }
@@ -115,7 +115,7 @@ async fn a_whole_tool_is_allowed_for_the_session() {
     check(
         BASH,
         permission(towline_host::Permission::allow_tool_for_session),
-        r#"{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"}]}"#,
+        r#"{"behavior":"allow","updatedInput":{"command":"touch f"},"updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"}],"toolUseID":"t1"}"#,
     )
     .await;
 }
@@ -125,7 +125,7 @@ async fn a_permission_is_denied() {
     check(
         BASH,
         permission(|question| question.deny("no")),
-        r#"{"behavior":"deny","message":"no"}"#,
+        r#"{"behavior":"deny","message":"no","toolUseID":"t1"}"#,
     )
     .await;
 }
@@ -135,7 +135,7 @@ async fn a_permission_is_denied_and_the_turn_ended() {
     check(
         BASH,
         permission(|question| question.deny_and_interrupt("stop")),
-        r#"{"behavior":"deny","message":"stop","interrupt":true}"#,
+        r#"{"behavior":"deny","message":"stop","interrupt":true,"toolUseID":"t1"}"#,
     )
     .await;
 }
@@ -148,8 +148,18 @@ async fn any_other_answer_is_possible() {
     };
     check(
         BASH,
-        permission(|question| question.answer(&answer)),
-        r#"{"behavior":"allow","decisionClassification":"user_temporary"}"#,
+        permission(|question| question.answer(answer)),
+        r#"{"behavior":"allow","toolUseID":"t1","decisionClassification":"user_temporary"}"#,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_permission_without_the_id_of_its_call_is_asked_for_all_the_same() {
+    check(
+        &BASH.replace(r#","tool_use_id":"t1""#, ""),
+        permission(towline_host::Permission::allow),
+        r#"{"behavior":"allow","updatedInput":{"command":"touch f"}}"#,
     )
     .await;
 }
@@ -159,7 +169,7 @@ async fn a_dropped_permission_is_denied() {
     check(
         BASH,
         drop,
-        r#"{"behavior":"deny","message":"The host did not answer this question."}"#,
+        r#"{"behavior":"deny","message":"The host did not answer this question.","toolUseID":"t1"}"#,
     )
     .await;
 }
@@ -174,7 +184,7 @@ async fn questions_are_answered_by_their_text() {
         ASK,
         choices(|question| question.answer(answers)),
         &format!(
-            r#"{{"behavior":"allow","updatedInput":{{"questions":{questions},"answers":{{"Which color?":"Blue","Which pets?":"Cat, Emu"}}}}}}"#
+            r#"{{"behavior":"allow","updatedInput":{{"questions":{questions},"answers":{{"Which color?":"Blue","Which pets?":"Cat, Emu"}}}},"toolUseID":"t1"}}"#
         ),
     )
     .await;
@@ -182,7 +192,7 @@ async fn questions_are_answered_by_their_text() {
         ASK,
         choices(|question| question.answer(Answers::new().say("Which color?", "Mauve actually"))),
         &format!(
-            r#"{{"behavior":"allow","updatedInput":{{"questions":{questions},"answers":{{"Which color?":"Mauve actually"}}}}}}"#
+            r#"{{"behavior":"allow","updatedInput":{{"questions":{questions},"answers":{{"Which color?":"Mauve actually"}}}},"toolUseID":"t1"}}"#
         ),
     )
     .await;
@@ -190,14 +200,14 @@ async fn questions_are_answered_by_their_text() {
         ASK,
         choices(|question| question.respond("whatever you like")),
         &format!(
-            r#"{{"behavior":"allow","updatedInput":{{"questions":{questions},"answers":{{}},"response":"whatever you like"}}}}"#
+            r#"{{"behavior":"allow","updatedInput":{{"questions":{questions},"answers":{{}},"response":"whatever you like"}},"toolUseID":"t1"}}"#
         ),
     )
     .await;
     check(
         ASK,
         choices(|question| question.deny("ask later")),
-        r#"{"behavior":"deny","message":"ask later"}"#,
+        r#"{"behavior":"deny","message":"ask later","toolUseID":"t1"}"#,
     )
     .await;
 }
@@ -215,7 +225,7 @@ async fn a_plan_has_the_text_of_its_call() {
     plan.approve_in(PermissionMode::AcceptEdits);
     assert_eq!(
         agent.read_text().await.unwrap(),
-        r#"{"type":"control_response","response":{"subtype":"success","request_id":"q1","response":{"behavior":"allow","updatedPermissions":[{"type":"setMode","destination":"session","mode":"acceptEdits"}]}}}"#
+        r#"{"type":"control_response","response":{"subtype":"success","request_id":"q1","response":{"behavior":"allow","updatedInput":{},"updatedPermissions":[{"type":"setMode","destination":"session","mode":"acceptEdits"}],"toolUseID":"t1"}}}"#
     );
 }
 
@@ -230,13 +240,13 @@ async fn a_plan_is_approved_or_rejected() {
     check(
         PLAN,
         plan(towline_host::Plan::approve),
-        r#"{"behavior":"allow"}"#,
+        r#"{"behavior":"allow","updatedInput":{},"toolUseID":"t1"}"#,
     )
     .await;
     check(
         PLAN,
         plan(|plan| plan.reject("shorter")),
-        r#"{"behavior":"deny","message":"shorter"}"#,
+        r#"{"behavior":"deny","message":"shorter","toolUseID":"t1"}"#,
     )
     .await;
 }

@@ -16,7 +16,7 @@ async fn words_that_belong_together_are_one_event_without_escape_sequences() {
     let Some(Event::Stderr(words)) = session.next().await else {
         panic!()
     };
-    assert_eq!(words, "red one\ntwo\n\nthree");
+    assert_eq!(words, "red one\ntwo\nthree");
     assert!(
         begun.elapsed() > Duration::from_secs(1),
         "gathered over two seconds"

@@ -3,17 +3,22 @@
 //! The standard wire and the dialect share their types: both are variants of [`ToAgent`] and [`ToHost`]. This module
 //! maps one set of variants and spellings to the other, in all four ways: [`to_standard`] and [`to_dialect`] for lines
 //! to the agent, [`host_to_standard`] and [`host_to_dialect`] for lines to the host. [`Session`] adds the little
-//! memory that an agent needs to speak the dialect on its own stdin.
+//! memory that an agent needs to speak the dialect on its own stdin, and [`Opening`] what a translator in front of one
+//! needs to keep the document's order.
 //!
 //! Lines the dialect has no word for (stream events, task events, …) pass through unchanged.
 
+mod opening;
 mod spelling;
+
+pub use opening::Opening;
 
 use crate::{
     control::{ControlRequest, ControlResponse, Reply, Success, request::Request},
     ids::{RequestId, SessionId},
     json::Text,
     peer::ControlLine,
+    system::System,
     to_agent::{SessionMessage, ToAgent},
     to_host::{ErrorBody, ErrorLine, SessionCreated, ToHost},
     user::User,
@@ -25,12 +30,18 @@ wire_strings! {
     pub enum ErrorCode {
         /// The line is not JSON, or not a message of the dialect.
         InvalidMessage = "INVALID_MESSAGE",
+        /// A message of a type that nobody here knows.
+        UnknownType = "UNKNOWN_TYPE",
         /// A message for a session that was not created.
         SessionNotFound = "SESSION_NOT_FOUND",
         /// A session was created already.
         SessionExists = "SESSION_EXISTS",
         /// A control request failed.
         RequestFailed = "REQUEST_FAILED",
+        /// The agent behind wrote what is no line of the protocol.
+        AgentLine = "INVALID_AGENT_LINE",
+        /// The agent behind has ended.
+        AgentExited = "AGENT_EXITED",
     }
 }
 
@@ -215,17 +226,67 @@ pub fn error(code: &ErrorCode, message: impl Into<Text>) -> ToHost {
 pub struct Session {
     created: bool,
     announced: Option<SessionId>,
+    /// What to say before the agent says it; nothing where the agent speaks for itself.
+    opening: Option<Opening>,
+    /// The host's `initialize` that waits for its answer, and the servers in it.
+    initialize: Option<(Option<RequestId>, Vec<Text>)>,
+    /// A `system` line with `init` has gone to the host.
+    introduced: bool,
+    /// The agent has begun a turn.
+    begun: bool,
     /// Requests this translator made itself, whose answers the host did not ask for.
     own_requests: Vec<RequestId>,
 }
 
 impl Session {
+    /// A connection to an agent that does not know the dialect. The answer to `initialize` is followed by a `system`
+    /// line, as the document shows it, and `session.created` comes before whatever tells that the session has begun.
+    ///
+    /// ```
+    /// use towline_protocol::{ToAgent, ToHost, Wire, dialect::session::{Opening, Session}};
+    ///
+    /// let mut session = Session::opened(Opening { session_id: Some("s1".into()), ..Opening::default() });
+    /// let initialize = ToAgent::from_json(
+    ///     r#"{"type":"control_request","request_id":"r","request":{"subtype":"initialize"}}"#,
+    /// )?;
+    /// session.from_host(initialize).unwrap();
+    /// let answer = ToHost::from_json(
+    ///     r#"{"type":"control_response","response":{"subtype":"success","request_id":"r","response":{}}}"#,
+    /// )?;
+    /// let lines = session.to_host(answer);
+    /// assert_eq!(
+    ///     lines[1].to_json().as_str(),
+    ///     r#"{"type":"system","subtype":"init","session_id":"s1","tools":[],"mcp_servers":[]}"#
+    /// );
+    /// # Ok::<(), towline_protocol::DecodeError>(())
+    /// ```
+    pub fn opened(opening: Opening) -> Self {
+        Self {
+            opening: Some(opening),
+            ..Self::default()
+        }
+    }
+
     /// A line of the host, for the agent behind.
     ///
     /// # Errors
-    /// With the `error` line to send back: a message before the session was created, or a second creation.
+    /// With the `error` line to send back: a message before the session was created, a second creation, or a type
+    /// that nobody knows.
     pub fn from_host(&mut self, mut line: ToAgent) -> Result<Vec<ToAgent>, Box<ToHost>> {
         match &line {
+            ToAgent::Unknown(unknown) => {
+                let refusal = error(
+                    &ErrorCode::UnknownType,
+                    format!("no message has the type `{}`", unknown.kind()),
+                );
+                return Err(Box::new(refusal));
+            }
+            ToAgent::ControlRequest(asked) => {
+                if let Request::Initialize(initialize) = &asked.request {
+                    let servers = opening::server_names(initialize);
+                    self.initialize = Some((asked.request_id.clone(), servers));
+                }
+            }
             ToAgent::SessionCreate(_) if self.created => {
                 let refusal = error(
                     &ErrorCode::SessionExists,
@@ -261,23 +322,73 @@ impl Session {
             self.own_requests.remove(place);
             return Vec::new();
         }
-        let id = line
-            .session_id()
-            .filter(|id| !id.as_str().is_empty())
-            .cloned();
-        let mut lines = vec![host_to_dialect(line)];
-        if let Some(id) = id
-            && self.created
-            && self.announced.as_ref() != Some(&id)
-        {
-            self.announced = Some(id.clone());
-            let created = SessionCreated {
-                session_id: id,
-                extra: Extra::default(),
-            };
-            lines.push(ToHost::SessionCreated(Box::new(created)));
+        let was_introduced = self.introduced;
+        if matches!(line, ToHost::System(System::Init(_))) {
+            self.introduced = true;
+            self.begun = true;
         }
-        lines
+        if let Some(not_found) = self.not_found(&line) {
+            return vec![not_found, host_to_dialect(line)];
+        }
+        let created = self.announcement(&line);
+        let introduction = self.introduction(&line);
+        let line = host_to_dialect(line);
+        // The document has `system` before `session.created`, and that before all else of the session.
+        let lines = if was_introduced && self.opening.is_some() {
+            [created, Some(line), introduction]
+        } else {
+            [Some(line), introduction, created]
+        };
+        lines.into_iter().flatten().collect()
+    }
+
+    /// `session.created`, if the line is the first to tell which session it is.
+    fn announcement(&mut self, line: &ToHost) -> Option<ToHost> {
+        let id = line.session_id().filter(|id| !id.as_str().is_empty())?;
+        if !self.created || self.announced.as_ref() == Some(id) {
+            return None;
+        }
+        self.announced = Some(id.clone());
+        let created = SessionCreated {
+            session_id: id.clone(),
+            extra: Extra::default(),
+        };
+        Some(ToHost::SessionCreated(Box::new(created)))
+    }
+
+    /// The `system` line behind the answer to `initialize`.
+    fn introduction(&mut self, line: &ToHost) -> Option<ToHost> {
+        let ToHost::ControlResponse(response) = line else {
+            return None;
+        };
+        let (id, _) = self.initialize.as_ref()?;
+        if response.request_id() != id.as_ref() {
+            return None;
+        }
+        let (_, servers) = self.initialize.take()?;
+        let answer = response.outcome().ok()?;
+        let opening = self.opening.as_ref().filter(|_| !self.introduced)?;
+        self.introduced = true;
+        Some(opening.system(answer, servers))
+    }
+
+    /// The `error` for a session that should have been resumed: the agent fails before it has begun a turn (trace
+    /// `control-09k7_resume_missing`).
+    fn not_found(&self, line: &ToHost) -> Option<ToHost> {
+        let resumes = self.opening.as_ref().is_some_and(|opening| opening.resumes);
+        let ToHost::Result(result) = line else {
+            return None;
+        };
+        if !resumes || self.begun || !result.failed() {
+            return None;
+        }
+        let errors: Vec<&str> = result.errors.iter().flatten().map(Text::as_str).collect();
+        let message = if errors.is_empty() {
+            "the session cannot be resumed".to_owned()
+        } else {
+            errors.join("\n")
+        };
+        Some(error(&ErrorCode::SessionNotFound, message))
     }
 }
 

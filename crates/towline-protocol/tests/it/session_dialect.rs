@@ -307,3 +307,86 @@ proptest! {
         prop_assert_eq!(value(&session::to_dialect(standard, false).to_json()), line);
     }
 }
+
+#[test]
+fn in_front_of_an_agent_the_opening_comes_in_the_documents_order() {
+    let opening = session::Opening {
+        session_id: Some("s".into()),
+        cwd: Some("/p".into()),
+        resumes: false,
+    };
+    let mut session = Session::opened(opening);
+    let initialize = r#"{"type":"control_request","request_id":"i","request":{"subtype":"initialize","mcp_servers":{"calc":{"command":"calc"}}}}"#;
+    from_host(&mut session, initialize).unwrap();
+    let other = r#"{"type":"control_response","response":{"subtype":"success","request_id":"x"}}"#;
+    assert_eq!(to_host(&mut session, other).len(), 1);
+    let answer = r#"{"type":"control_response","response":{"subtype":"success","request_id":"i","response":{"commands":[{"name":"help"}],"agents":[{"name":"Explore"}],"models":[],"current_permission_mode":"plan","claude_code_version":"2"}}}"#;
+    assert_eq!(
+        to_host(&mut session, answer)[1],
+        serde_json::json!({"type":"system","subtype":"init","cwd":"/p","session_id":"s","tools":[],
+            "mcp_servers":[{"name":"calc","status":"pending"}],"permissionMode":"plan",
+            "slash_commands":["help"],"claude_code_version":"2","agents":["Explore"]})
+    );
+    assert_eq!(to_host(&mut session, answer).len(), 1, "said once");
+
+    from_host(&mut session, CREATE).unwrap();
+    let init = r#"{"type":"system","subtype":"init","session_id":"s"}"#;
+    let kinds = |lines: Vec<Value>| -> Vec<String> {
+        let kinds = lines
+            .iter()
+            .map(|line| line["type"].as_str().unwrap().to_owned());
+        kinds.collect()
+    };
+    assert_eq!(
+        kinds(to_host(&mut session, init)),
+        ["session.created", "system"]
+    );
+    assert_eq!(kinds(to_host(&mut session, init)), ["system"]);
+
+    // Without an `initialize` the agent's own line is the first.
+    let mut session = Session::opened(session::Opening::default());
+    from_host(&mut session, CREATE).unwrap();
+    assert_eq!(
+        kinds(to_host(&mut session, init)),
+        ["system", "session.created"]
+    );
+}
+
+#[test]
+fn an_agent_that_fails_before_its_first_turn_did_not_find_the_session_to_resume() {
+    let failed = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"s","errors":["gone"]}"#;
+    let opening = |resumes| session::Opening {
+        resumes,
+        ..session::Opening::default()
+    };
+    let mut session = Session::opened(opening(true));
+    from_host(&mut session, CREATE).unwrap();
+    let lines = to_host(&mut session, failed);
+    let error =
+        serde_json::json!({"type":"error","error":{"code":"SESSION_NOT_FOUND","message":"gone"}});
+    assert_eq!(
+        (&lines[0], &lines[1]["type"]),
+        (&error, &Value::from("result"))
+    );
+
+    let init = r#"{"type":"system","subtype":"init","session_id":"s"}"#;
+    for (resumes, begins) in [(true, true), (false, false)] {
+        let mut session = Session::opened(opening(resumes));
+        from_host(&mut session, CREATE).unwrap();
+        if begins {
+            to_host(&mut session, init);
+        }
+        let lines = to_host(&mut session, failed);
+        assert!(
+            lines.iter().all(|line| line["type"] != "error"),
+            "{lines:?}"
+        );
+    }
+}
+
+#[test]
+fn a_type_that_nobody_knows_is_refused() {
+    let mut session = Session::default();
+    let refusal = from_host(&mut session, r#"{"type":"session.destroy"}"#).unwrap_err();
+    assert_eq!(refusal["error"]["code"], "UNKNOWN_TYPE");
+}

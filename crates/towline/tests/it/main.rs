@@ -5,8 +5,10 @@
     reason = "the lint lets tests off, but not what several tests share"
 )]
 
+mod dialect_session;
 mod run;
 mod script_api;
+mod sdks;
 mod sessions;
 mod trace_check;
 mod trace_record;
@@ -32,6 +34,9 @@ fn wrong_usage_exits_with_2() {
         &["trace", "replay", "x.jsonl", "--as", "nobody"],
         &["trace", "replay", "x.jsonl", "--as", "host"],
         &["trace", "replay", "x.jsonl", "--timeout", "0"],
+        &["dialect"],
+        &["dialect", "session"],
+        &["dialect", "session", "claude"],
         &["script-api", "--listen", "here"],
         &["script-api", "--print-env", "--", "true"],
         &["no-such-command"],

@@ -249,6 +249,24 @@ fn who_does_not_read_is_not_written_to_without_end() {
     wait(child);
     writer.join().unwrap();
     assert!(peak < 64 << 20, "{peak} bytes");
+
+    // The same the other way: an agent that could go on for ever is held up by a host that does not read.
+    let (_folder, out) = place();
+    let mut child = record(&out, &["yes"]);
+    first_line(&mut child);
+    let size = || fs::metadata(&out).unwrap().len();
+    let (never, soon) = mpsc::channel::<()>();
+    let mut before = 0;
+    while before < size() {
+        before = size();
+        soon.recv_timeout(Duration::from_millis(500)).unwrap_err();
+        assert!(before < 64 << 20, "{before} bytes");
+    }
+    drop(never);
+    let peak = peak_memory(&child);
+    child.kill().unwrap();
+    wait(child);
+    assert!(peak < 64 << 20, "{peak} bytes");
 }
 
 #[test]

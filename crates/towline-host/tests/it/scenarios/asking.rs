@@ -59,7 +59,7 @@ async fn one_is_answered_in_free_words() {
 #[tokio::test]
 async fn all_are_answered_in_free_words() {
     play("all_are_answered_in_free_words", |choices| {
-        choices.respond("as you like")
+        choices.respond("as you like");
     })
     .await;
 }
@@ -67,7 +67,7 @@ async fn all_are_answered_in_free_words() {
 #[tokio::test]
 async fn questions_are_denied() {
     play("questions_are_denied", |choices| {
-        choices.deny("ask me later")
+        choices.deny("ask me later");
     })
     .await;
 }

@@ -146,7 +146,7 @@ async fn files_are_put_back() {
             .await
             .unwrap();
         stage
-            .to_result(&mut session, |event| {
+            .until_result(&mut session, |event| {
                 if let Event::Permission(permission) = event {
                     permission.allow();
                 }
@@ -164,7 +164,7 @@ async fn files_are_put_back() {
             assert_eq!(
                 std::fs::read_to_string(cli.project().join("notes.txt")).unwrap(),
                 "one\ntwo\n"
-            )
+            );
         });
         stage.close(session).await;
     })
@@ -199,7 +199,7 @@ async fn the_session_is_ended_by_request() {
         let mut session = stage.start(|command| command).await;
         stage.turn(&mut session, "hello", drop).await;
         session.control().end_session().await.unwrap();
-        stage.to_event(&mut session, "ended").await;
+        stage.until_event(&mut session, "ended").await;
     })
     .await;
 }

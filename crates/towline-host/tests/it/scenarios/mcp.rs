@@ -2,7 +2,10 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use towline_host::{AgentCommand, Event, Json, ToolServer};
+use towline_host::{
+    AgentCommand, Control, Event, Json, ToolServer, Wire as _,
+    protocol::control::request::McpServerConfig,
+};
 use towline_testkit::script_api::Reply;
 
 use super::{Stage, script};
@@ -75,39 +78,75 @@ async fn a_tool_of_the_host_wants_permission() {
     .await;
 }
 
+/// A server outside this program that counts letters.
+const COUNTER: &str = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "counter", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "count", "description": "Counts letters", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        result = {"content": [{"type": "text", "text": str(len(message["params"]["arguments"]["word"]))}]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+fn counter() -> McpServerConfig {
+    McpServerConfig {
+        command: Some("python3".into()),
+        args: Some(vec!["counter.py".into()]),
+        ..McpServerConfig::default()
+    }
+}
+
+/// Asks until a server is as expected: it connects when it connects.
+async fn until(control: &Control, server: &str, expected: &str) {
+    loop {
+        let status = control.mcp_status().await.unwrap().servers.unwrap();
+        let found = status.iter().find(|found| found.name == server);
+        if found.is_some_and(|found| found.status == expected) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
 #[tokio::test]
 async fn servers_are_looked_after() {
     Stage::play("servers_are_looked_after", script([]), async |stage| {
-        let session = stage.start(with_calculator).await;
+        stage.if_real(|cli, _| std::fs::write(cli.project().join("counter.py"), COUNTER).unwrap());
+        let session = stage
+            .start(|command| with_calculator(command).remote_mcp_server("counter", counter()))
+            .await;
         let control = session.control();
-        // It connects when it connects.
-        let status = loop {
-            let status = control.mcp_status().await.unwrap().servers.unwrap();
-            if status.iter().any(|server| server.status == "connected") {
-                break status;
-            }
-        };
-        for server in status {
-            stage.note(format!("{} is {}", server.name, server.status));
-        }
-        let arguments = Json::new(r#"{"a":20,"b":22}"#).unwrap();
-        let answer = control.mcp_call("mcp__calc__add", arguments).await.unwrap();
-        stage.note(format!(
-            "{:?}",
-            answer
-                .content
-                .unwrap()
-                .iter()
-                .map(|block| format!("{block:?}").contains("42"))
-                .collect::<Vec<_>>()
-        ));
-        control.mcp_disable("calc").await.unwrap();
-        control.mcp_enable("calc").await.unwrap();
-        control.mcp_reconnect("calc").await.unwrap();
-        let error = control.mcp_reconnect("no_such_server").await.unwrap_err();
-        stage.note(error.to_string());
+        until(control, "calc", "connected").await;
+        until(control, "counter", "connected").await;
+        let word = Json::new(r#"{"word":"towline"}"#).unwrap();
+        let answer = control.mcp_call("mcp__counter__count", word).await.unwrap();
+        stage.note(format!("counted: {}", answer.content.unwrap().to_json()));
+        control.mcp_disable("counter").await.unwrap();
+        until(control, "counter", "disabled").await;
+        control.mcp_enable("counter").await.unwrap();
+        until(control, "counter", "connected").await;
+        control.mcp_reconnect("counter").await.unwrap();
+        until(control, "counter", "connected").await;
+        stage.note(
+            control
+                .mcp_reconnect("no_such_server")
+                .await
+                .unwrap_err()
+                .to_string(),
+        );
+        let servers = [("second".to_owned(), counter())];
+        let set = control.mcp_set_servers(servers).await.unwrap();
+        stage.note(format!("added: {:?}", set.added));
+        until(control, "second", "connected").await;
         let set = control.mcp_set_servers([]).await.unwrap();
-        stage.note(format!("{set:?}"));
+        stage.note(format!("removed: {:?}", set.removed));
         stage.close(session).await;
     })
     .await;

@@ -181,13 +181,13 @@ async fn an_interrupt_takes_a_question_back() {
             let mut session = stage.start(|command| command).await;
             session.send("make it").await.unwrap();
             let Event::Permission(mut permission) =
-                stage.to_event(&mut session, "may Bash run?").await
+                stage.until_event(&mut session, "may Bash run?").await
             else {
                 panic!()
             };
             session.interrupt().await.unwrap();
             assert_eq!(permission.withdrawn().await, Withdrawal::Cancelled);
-            stage.to_result(&mut session, drop).await;
+            stage.until_result(&mut session, drop).await;
             permission.allow();
             stage.turn(&mut session, "are you there?", drop).await;
             stage.close(session).await;
@@ -211,18 +211,18 @@ async fn two_questions_at_once() {
     Stage::play("two_questions_at_once", replies, async |stage| {
         let mut session = stage.start(|command| command).await;
         session.send("read both").await.unwrap();
-        let Event::Permission(first) = stage.to_event(&mut session, "may WebFetch run?").await
+        let Event::Permission(first) = stage.until_event(&mut session, "may WebFetch run?").await
         else {
             panic!()
         };
-        let Event::Permission(second) = stage.to_event(&mut session, "may WebFetch run?").await
+        let Event::Permission(second) = stage.until_event(&mut session, "may WebFetch run?").await
         else {
             panic!()
         };
         second.deny("not the second");
-        stage.to_event(&mut session, "user").await;
+        stage.until_event(&mut session, "user").await;
         first.deny("not the first");
-        stage.to_result(&mut session, drop).await;
+        stage.until_result(&mut session, drop).await;
         stage.close(session).await;
     })
     .await;
@@ -235,7 +235,9 @@ async fn without_questions_the_agent_denies_by_itself() {
         "without_questions_the_agent_denies_by_itself",
         replies,
         async |stage| {
-            let mut session = stage.start(|command| command.without_questions()).await;
+            let mut session = stage
+                .start(towline_host::AgentCommand::without_questions)
+                .await;
             stage.turn(&mut session, "make it", drop).await;
             stage.close(session).await;
         },
@@ -255,9 +257,9 @@ async fn a_question_nobody_answers_in_time() {
                 .start(|command| command.question_timeout(Some(timeout)))
                 .await;
             session.send("make it").await.unwrap();
-            let open = stage.to_event(&mut session, "may Bash run?").await;
-            stage.to_event(&mut session, "withdrawn: TimedOut").await;
-            stage.to_result(&mut session, drop).await;
+            let open = stage.until_event(&mut session, "may Bash run?").await;
+            stage.until_event(&mut session, "withdrawn: TimedOut").await;
+            stage.until_result(&mut session, drop).await;
             drop(open);
             stage.close(session).await;
         },

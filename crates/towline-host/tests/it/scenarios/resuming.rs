@@ -49,7 +49,9 @@ async fn the_latest_session_is_continued() {
             let mut session = stage.start(|command| command.session_id(&id)).await;
             stage.turn(&mut session, "one", drop).await;
             stage.close(session).await;
-            let mut session = stage.start(|command| command.continue_latest()).await;
+            let mut session = stage
+                .start(towline_host::AgentCommand::continue_latest)
+                .await;
             stage.turn(&mut session, "two", drop).await;
             assert_eq!(session.id(), Some(&id));
             stage.close(session).await;

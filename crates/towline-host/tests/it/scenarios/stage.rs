@@ -162,11 +162,15 @@ impl Stage {
         mut answer: impl FnMut(Event),
     ) {
         session.send(prompt).await.unwrap();
-        self.to_result(session, &mut answer).await;
+        self.until_result(session, &mut answer).await;
     }
 
     /// Goes on to the next result.
-    pub(crate) async fn to_result(&mut self, session: &mut Session, mut answer: impl FnMut(Event)) {
+    pub(crate) async fn until_result(
+        &mut self,
+        session: &mut Session,
+        mut answer: impl FnMut(Event),
+    ) {
         loop {
             let event = session.next().await.expect("a result before the end");
             self.see(&event);
@@ -180,7 +184,7 @@ impl Stage {
     }
 
     /// Goes on to the first event of which the log line begins so.
-    pub(crate) async fn to_event(&mut self, session: &mut Session, beginning: &str) -> Event {
+    pub(crate) async fn until_event(&mut self, session: &mut Session, beginning: &str) -> Event {
         loop {
             let event = session.next().await.expect("an event before the end");
             self.see(&event);
@@ -339,7 +343,7 @@ fn block(block: &Block) -> String {
                 Some(true) => "failed ",
                 _ => "",
             };
-            let content = result.content.as_option().map(|content| content.text());
+            let content = result.content.as_option().map(Content::text);
             format!("{failed}result {:?}", cut(&content.unwrap_or_default()))
         }
         other => other.kind().to_owned(),
@@ -506,7 +510,7 @@ fn data(file: &str) -> PathBuf {
     folder.join(file)
 }
 
-const PROJECT: &str = "/work/project";
+const PROJECT: &str = "/home/user/project";
 const HOME: &str = "/home/user";
 /// Longer strings are mostly texts of the CLI's own.
 const LONGEST: usize = 100;

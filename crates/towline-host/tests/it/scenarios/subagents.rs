@@ -17,7 +17,9 @@ async fn a_subagent_is_waited_for() {
         Reply::text("There are two lines."),
     ]);
     Stage::play("a_subagent_is_waited_for", replies, async |stage| {
-        let mut session = stage.start(|command| command.forward_subagent_text()).await;
+        let mut session = stage
+            .start(towline_host::AgentCommand::forward_subagent_text)
+            .await;
         stage.turn(&mut session, "how many lines?", drop).await;
         let progress = session.progress();
         let calls = progress.calls();
@@ -57,7 +59,7 @@ async fn a_subagent_works_in_the_background() {
             if let Some(api) = stage.api() {
                 api.release("subagent");
             }
-            stage.to_result(&mut session, drop).await;
+            stage.until_result(&mut session, drop).await;
             assert_eq!(session.progress().background_tasks(), 0);
             stage.close(session).await;
         },

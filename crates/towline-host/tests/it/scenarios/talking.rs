@@ -33,13 +33,15 @@ async fn a_text() {
 async fn a_text_as_it_is_written() {
     let replies = script([Reply::message().thinking("hm").and_text("one two three")]);
     Stage::play("a_text_as_it_is_written", replies, async |stage| {
-        let mut session = stage.start(|command| command.partial_messages()).await;
+        let mut session = stage
+            .start(towline_host::AgentCommand::partial_messages)
+            .await;
         session.send("Count").await.unwrap();
         stage
-            .to_event(&mut session, "stream_event/content_block_delta")
+            .until_event(&mut session, "stream_event/content_block_delta")
             .await;
         assert!(session.progress().draft(None).is_some());
-        stage.to_result(&mut session, drop).await;
+        stage.until_result(&mut session, drop).await;
         assert!(session.progress().draft(None).is_none());
         stage.close(session).await;
     })
@@ -75,21 +77,23 @@ async fn a_message_while_a_turn_runs() {
         Reply::text("Next."),
     ]);
     Stage::play("a_message_while_a_turn_runs", replies, async |stage| {
-        let mut session = stage.start(|command| command.partial_messages()).await;
+        let mut session = stage
+            .start(towline_host::AgentCommand::partial_messages)
+            .await;
         session.send("work").await.unwrap();
         stage
-            .to_event(&mut session, "stream_event/content_block_delta")
+            .until_event(&mut session, "stream_event/content_block_delta")
             .await;
         session
             .send(Prompt::from("and then?").uuid("22222222-2222-4222-8222-222222222222"))
             .await
             .unwrap();
-        stage.to_event(&mut session, "command_lifecycle").await;
+        stage.until_event(&mut session, "command_lifecycle").await;
         if let Some(api) = stage.api() {
             api.release("work");
         }
-        stage.to_result(&mut session, drop).await;
-        stage.to_result(&mut session, drop).await;
+        stage.until_result(&mut session, drop).await;
+        stage.until_result(&mut session, drop).await;
         stage.close(session).await;
     })
     .await;
@@ -108,13 +112,15 @@ async fn an_interrupt_in_the_middle_of_a_text() {
         "an_interrupt_in_the_middle_of_a_text",
         replies,
         async |stage| {
-            let mut session = stage.start(|command| command.partial_messages()).await;
+            let mut session = stage
+                .start(towline_host::AgentCommand::partial_messages)
+                .await;
             session.send("tell").await.unwrap();
             stage
-                .to_event(&mut session, "stream_event/content_block_delta")
+                .until_event(&mut session, "stream_event/content_block_delta")
                 .await;
             session.interrupt().await.unwrap();
-            stage.to_result(&mut session, drop).await;
+            stage.until_result(&mut session, drop).await;
             stage.turn(&mut session, "are you there?", drop).await;
             stage.close(session).await;
         },
@@ -130,7 +136,7 @@ async fn a_picture() {
         // One white pixel.
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xff\xff?\0\x05\xfe\x02\xfe\xa75\x81\x84\0\0\0\0IEND\xaeB`\x82";
         session.send(Prompt::new().text("What is this?").image(png).unwrap()).await.unwrap();
-        stage.to_result(&mut session, drop).await;
+        stage.until_result(&mut session, drop).await;
         stage.if_real(|_, api| {
             assert!(api.requests()[0].body().to_string().contains("image/png"));
         });
@@ -143,7 +149,9 @@ async fn a_picture() {
 async fn a_script_asks_and_gets_an_answer() {
     let replies = script([Reply::text("Four.")]);
     Stage::play("a_script_asks_and_gets_an_answer", replies, async |stage| {
-        let mut session = stage.start(|command| command.without_questions()).await;
+        let mut session = stage
+            .start(towline_host::AgentCommand::without_questions)
+            .await;
         let answer = session.ask("two and two?").await.unwrap();
         assert_eq!(answer.text, "Four.");
         assert!(answer.session_id.is_some() && answer.cost_usd.is_some());
@@ -235,7 +243,7 @@ async fn the_end_of_input_in_the_middle_of_a_turn() {
             let mut session = stage.start(|command| command).await;
             session.send("finish").await.unwrap();
             session.control().end_input().await.unwrap();
-            stage.to_result(&mut session, drop).await;
+            stage.until_result(&mut session, drop).await;
             let mut last = None;
             while let Some(event) = session.next().await {
                 last = Some(event);

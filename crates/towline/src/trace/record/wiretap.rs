@@ -16,7 +16,7 @@ use towline_host::process::{Exit, Process};
 use towline_protocol::trace::Direction;
 
 use super::recorder::Recorder;
-use crate::child::{Signals, pass_on};
+use crate::child::{AgentStream, Heard, Signals, pass_on};
 
 /// Passes everything on until the agent has ended and its last words are out.
 pub(super) async fn run(
@@ -36,13 +36,10 @@ pub(super) async fn run(
     let (ended, has_ended) = watch::channel(false);
 
     let mut input = std::pin::pin!(tape.input(stdin));
-    let output = tape.output(
-        stdout,
-        tokio::io::stdout(),
-        Direction::Out,
-        has_ended.clone(),
-    );
-    let errors = tape.output(stderr, tokio::io::stderr(), Direction::Err, has_ended);
+    let stdout = AgentStream::new(stdout, has_ended.clone());
+    let stderr = AgentStream::new(stderr, has_ended);
+    let output = tape.output(stdout, tokio::io::stdout(), Direction::Out);
+    let errors = tape.output(stderr, tokio::io::stderr(), Direction::Err);
     let mut last_words = std::pin::pin!(async { tokio::join!(output, errors) });
     let (mut is_input_open, mut is_output_open) = (true, true);
     let exit = loop {
@@ -85,41 +82,25 @@ impl Tape {
     /// From the agent to the host, until the agent closes it or has ended.
     async fn output(
         &self,
-        mut agent: impl AsyncRead + AsFd + Unpin,
+        mut agent: AgentStream<impl AsyncRead + AsFd + Unpin>,
         mut host: impl AsyncWrite + Unpin,
         direction: Direction,
-        mut has_ended: watch::Receiver<bool>,
     ) {
         let mut buffer = vec![0; PIECE].into_boxed_slice();
-        let is_open = loop {
-            let read = tokio::select! {
-                read = agent.read(&mut buffer) => read,
-                _ = has_ended.wait_for(|ended| *ended) => break true,
-            };
-            let Ok(length @ 1..) = read else {
-                break false;
-            };
-            if !self.pass_on(&buffer[..length], &mut host, &direction).await {
-                break false;
-            }
-        };
-        if is_open {
-            // What the agent wrote before it ended is in the pipe. Somebody else may hold the pipe open and write on;
-            // that is not waited for.
-            let mut left = rustix::io::ioctl_fionread(&agent).unwrap_or(0);
-            while left > 0 {
-                let most = PIECE.min(usize::try_from(left).unwrap_or(PIECE));
-                let Ok(length @ 1..) = agent.read(&mut buffer[..most]).await else {
-                    break;
-                };
-                left = left.saturating_sub(length as u64);
-                if !self.pass_on(&buffer[..length], &mut host, &direction).await {
+        loop {
+            match agent.read(&mut buffer).await {
+                Heard::Bytes(length) => {
+                    if !self.pass_on(&buffer[..length], &mut host, &direction).await {
+                        break;
+                    }
+                }
+                // An agent that closed its output and goes on: the host should see the end of it.
+                Heard::Closed if direction == Direction::Out => {
+                    replace(rustix::stdio::dup2_stdout);
                     break;
                 }
+                Heard::Closed | Heard::Ended => break,
             }
-        } else if direction == Direction::Out {
-            // An agent that closed its output and goes on: the host should see the end of it.
-            replace(rustix::stdio::dup2_stdout);
         }
         self.finish(&direction);
     }
