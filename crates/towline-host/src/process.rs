@@ -66,7 +66,9 @@ pub enum Exit {
 }
 
 impl Process {
-    /// Starts a child that reads and writes pipes. Needs a tokio runtime.
+    /// Starts a child that reads and writes pipes.
+    ///
+    /// Needs a tokio runtime.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -137,7 +139,9 @@ impl Process {
         self.group.as_raw_pid().cast_unsigned()
     }
 
-    /// Sends a signal to the child and its group. Nothing happens once the child has ended.
+    /// Sends a signal to the child and its group.
+    ///
+    /// Nothing happens once the child has ended.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -162,7 +166,9 @@ impl Process {
         }
     }
 
-    /// Waits until the child has ended, and reaps it. Can be dropped and called again.
+    /// Waits until the child has ended, and reaps it.
+    ///
+    /// Can be dropped and called again.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -185,7 +191,9 @@ impl Process {
         Ok(exit)
     }
 
-    /// Ends the child: `SIGTERM`, then `SIGKILL` to all that is left after `grace`. Reaps it.
+    /// Ends the child: `SIGTERM`, then `SIGKILL` to all that is left after `grace`.
+    ///
+    /// Reaps it.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {

@@ -7,7 +7,9 @@ use towline_protocol::{Extra, System, ToHost, control::answer::SlashCommand};
 
 use crate::{command::AgentCommand, error::Error, event::Event};
 
-/// The slash commands of an agent. Finding them starts one, so what was found is kept for five minutes.
+/// The slash commands of an agent.
+///
+/// Finding them starts one, so what was found is kept for five minutes.
 ///
 /// ```
 /// # towline_testkit::fake_agent::run_example(async {
@@ -35,7 +37,9 @@ impl SlashCommands {
     /// ```
     pub const KEPT_FOR: Duration = Duration::from_secs(5 * 60);
 
-    /// The commands of an agent, in the directory it is to work in. Nothing is started yet.
+    /// The commands of an agent, in the directory it is to work in.
+    ///
+    /// Nothing is started yet.
     ///
     /// ```
     /// # use towline_host::{AgentCommand, SlashCommands};
@@ -104,7 +108,9 @@ impl SlashCommands {
         }
     }
 
-    /// Asks now, by introducing a host: the answer has the commands, with descriptions. Nothing if it has none.
+    /// Asks now, by introducing a host: the answer has the commands, with descriptions.
+    ///
+    /// Nothing if it has none.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
