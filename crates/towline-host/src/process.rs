@@ -215,6 +215,8 @@ impl Process {
             if let Ok(exit) = tokio::time::timeout(grace, self.wait()).await {
                 exit?;
             }
+            // The child first: a shell that sees its child killed could still end by itself, with another exit.
+            self.kill();
             descendants.kill();
         }
         self.kill();
