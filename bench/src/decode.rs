@@ -10,14 +10,9 @@ use crate::{roundtrip, rows};
 use std::error::Error;
 use std::path::Path;
 
-const DEFAULT_ROUNDS: usize = 5;
-
 /// Whether every row reads what it claims to.
 pub fn run(corpus_path: &Path, traces_path: &Path, scripts: &Path) -> Result<bool, Box<dyn Error>> {
-    let rounds = match std::env::var("BENCH_ROUNDS") {
-        Ok(rounds) => rounds.parse::<usize>()?.max(1),
-        Err(_) => DEFAULT_ROUNDS,
-    };
+    let rounds = measure::rounds()?;
     let corpus = Corpus::load(corpus_path)?;
     let lines = corpus.lines();
     let rows = rows::all();

@@ -1,20 +1,23 @@
-//! Owns `towline-bench decode CORPUS TRACES SCRIPTS`: proves what each row reads,
-//! times all rows, prints the tables and, last, the ratio of ours to the fastest
-//! peer that reads every line. `bench/run` makes the files and calls it.
+//! Owns the way into the benchmarks, which `bench/run` calls once it has made their
+//! files: `decode` (lines in memory), `host` (whole clients; `host-one` is one of
+//! them in a process of its own) and `sessions` (many at once).
 
 mod children;
 mod context;
 mod corpus;
 mod decode;
 mod decoder;
+mod host;
 mod items;
 mod measure;
+mod memory;
 mod ours;
 mod peers;
 mod proof;
 mod report;
 mod roundtrip;
 mod rows;
+mod sessions;
 mod tree;
 
 use std::path::Path;
@@ -27,7 +30,12 @@ fn main() -> ExitCode {
         ["decode", corpus, traces, scripts] => {
             decode::run(Path::new(corpus), Path::new(traces), Path::new(scripts))
         }
-        _ => Err("usage: towline-bench decode CORPUS TRACES SCRIPTS".into()),
+        ["host", corpus, agent] => host::run(Path::new(corpus), Path::new(agent)),
+        ["host-one", name, agent, depth] => {
+            host::run_one(name, Path::new(agent), depth).map(|()| true)
+        }
+        ["sessions", corpus, agent] => sessions::run(Path::new(corpus), Path::new(agent)),
+        _ => Err(USAGE.into()),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -38,3 +46,7 @@ fn main() -> ExitCode {
         }
     }
 }
+
+const USAGE: &str = "usage: towline-bench decode CORPUS TRACES SCRIPTS
+       towline-bench host CORPUS AGENT
+       towline-bench sessions CORPUS AGENT";

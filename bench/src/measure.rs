@@ -1,4 +1,4 @@
-//! Owns the timing of the Rust rows: whole passes over the corpus, round after
+//! Owns the rounds of a run, and the timing of the Rust rows of `decode`: whole passes over the corpus, round after
 //! round through all rows, so that a slow moment of the machine hits all alike.
 
 use crate::decoder::Row;
@@ -30,7 +30,20 @@ pub fn time_rows(rows: &[Row], lines: &[Bytes], megabytes: f64, rounds: usize) -
         .collect()
 }
 
-fn median(seconds: &mut [f64]) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    seconds[seconds.len() / 2]
+/// How many timed rounds are wanted.
+pub fn rounds() -> Result<usize, String> {
+    match std::env::var("BENCH_ROUNDS") {
+        Ok(rounds) => match rounds.parse() {
+            Ok(rounds @ 1..) => Ok(rounds),
+            _ => Err(format!("BENCH_ROUNDS is no count of rounds: {rounds}")),
+        },
+        Err(_) => Ok(DEFAULT_ROUNDS),
+    }
 }
+
+pub fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+const DEFAULT_ROUNDS: usize = 5;

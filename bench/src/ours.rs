@@ -46,7 +46,7 @@ impl Decoder for Towline {
     }
 }
 
-fn read_line(message: &ToHost, sink: &mut impl Sink) {
+pub fn read_line(message: &ToHost, sink: &mut impl Sink) {
     match message {
         ToHost::StreamEvent(line) => {
             sink.maybe_id(line.session_id.as_ref().map(|id| id.as_str()));

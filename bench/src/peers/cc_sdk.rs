@@ -128,7 +128,7 @@ fn content_block(block: &Value) -> Option<Option<ContentBlock>> {
     }))
 }
 
-fn read_message<S: Sink>(message: &Message, sink: &mut S) {
+pub fn read_message<S: Sink>(message: &Message, sink: &mut S) {
     match message {
         Message::User { message } => sink.text(&message.content),
         Message::Assistant { message } => {

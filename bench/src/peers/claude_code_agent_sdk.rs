@@ -28,7 +28,7 @@ impl Decoder for ClaudeCodeAgentSdk {
     }
 }
 
-fn read_message<S: Sink>(message: &Message, sink: &mut S) {
+pub fn read_message<S: Sink>(message: &Message, sink: &mut S) {
     match message {
         Message::Assistant(line) => {
             sink.maybe_id(line.session_id.as_deref());

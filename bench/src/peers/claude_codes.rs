@@ -29,7 +29,7 @@ impl Decoder for ClaudeCodes {
     }
 }
 
-fn read_output<S: Sink>(output: &ClaudeOutput, sink: &mut S) {
+pub fn read_output<S: Sink>(output: &ClaudeOutput, sink: &mut S) {
     match output {
         ClaudeOutput::System(line) => tree::read_line(&line.data, sink),
         ClaudeOutput::User(line) => read_user(line, sink),

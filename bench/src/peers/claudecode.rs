@@ -17,30 +17,39 @@ impl Decoder for Claudecode {
 
     fn read<S: Sink>(line: &Bytes, sink: &mut S) -> Outcome {
         match serde_json::from_str(utf8(line)) {
-            Ok(Event::Unknown) => return Outcome::Skipped,
-            Ok(Event::System(event)) => sink.id(&event.session_id),
-            Ok(Event::Error(event)) => sink.id(&event.session_id),
-            Ok(Event::Assistant(event)) => {
-                sink.id(&event.session_id);
-                sink.maybe_id(event.message.id.as_deref());
-                read_usage(event.message.usage.as_ref(), sink);
-                for block in &event.message.content {
-                    read_block(block, sink);
-                }
+            Ok(Event::Unknown) => Outcome::Skipped,
+            Ok(event) => {
+                read_event(&event, sink);
+                Outcome::Read
             }
-            Ok(Event::Result(event)) => {
-                sink.id(&event.session_id);
-                if let Some(text) = &event.result {
-                    sink.text(text);
-                }
-                read_usage(event.usage.as_ref(), sink);
-            }
-            Err(_) => return Outcome::Failed,
+            Err(_) => Outcome::Failed,
         }
-        Outcome::Read
     }
     fn recode(line: &Bytes) -> Recoded {
         recode_if(serde_json::from_str::<Event>(utf8(line)))
+    }
+}
+
+pub fn read_event<S: Sink>(event: &Event, sink: &mut S) {
+    match event {
+        Event::System(event) => sink.id(&event.session_id),
+        Event::Error(event) => sink.id(&event.session_id),
+        Event::Assistant(event) => {
+            sink.id(&event.session_id);
+            sink.maybe_id(event.message.id.as_deref());
+            read_usage(event.message.usage.as_ref(), sink);
+            for block in &event.message.content {
+                read_block(block, sink);
+            }
+        }
+        Event::Result(event) => {
+            sink.id(&event.session_id);
+            if let Some(text) = &event.result {
+                sink.text(text);
+            }
+            read_usage(event.usage.as_ref(), sink);
+        }
+        Event::Unknown => {}
     }
 }
 

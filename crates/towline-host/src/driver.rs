@@ -122,7 +122,6 @@ struct Driver {
 impl Driver {
     /// The loop. Gives the exit of the process, if there is one and it could be known.
     async fn run(&mut self) -> Option<Exit> {
-        let mut buffer = vec![0; READ];
         let mut orders_open = true;
         let mut stdout_open = true;
         let mut exit = None;
@@ -163,11 +162,11 @@ impl Driver {
                     exit = Some(ended.ok());
                 }
                 () = self.stderr.due(), if stderr_may_speak => self.pass_on_stderr(),
-                read = read_when_there_is_room(&mut self.stdout, events, limit, patience, &mut buffer),
+                read = read_when_there_is_room(&mut self.stdout, &mut self.decoder, events, limit, patience),
                     if stdout_open =>
                 {
                     match read {
-                        Ok(length @ 1..) => self.take_in(&buffer[..length]),
+                        Ok(1..) => self.take_in(),
                         Ok(0) | Err(_) => {
                             stdout_open = false;
                             self.finish_reading();
@@ -181,11 +180,11 @@ impl Driver {
         exit.flatten()
     }
 
-    /// Cuts bytes into lines, keeps those of the control conversation and passes on the others.
-    fn take_in(&mut self, mut bytes: &[u8]) {
+    /// Cuts what was read into lines, keeps those of the control conversation and passes on the others.
+    fn take_in(&mut self) {
         let mut batch = Vec::new();
         let mut size = 0;
-        while let Some(line) = self.decoder.next_line(&mut bytes) {
+        while let Some(line) = self.decoder.cut() {
             self.sort(line, &mut batch, &mut size);
         }
         self.pass_on(&mut batch, &mut size);
@@ -406,7 +405,8 @@ impl Driver {
     }
 
     fn push_event(&self, event: Event, bytes: usize) {
-        self.setup.events.push([Item::Event(event)], bytes);
+        let item = Item::Event(Box::new(event));
+        self.setup.events.push([item], bytes);
     }
 
     /// How much may wait in the queue. While we wait for an answer it may be more, because the answer stands behind
@@ -425,15 +425,16 @@ type Stdout = Box<dyn AsyncRead + Send + Unpin>;
 /// Waits for room in the queue, then for bytes; not longer than `patience` for those, if there is one.
 async fn read_when_there_is_room(
     stdout: &mut Stdout,
+    decoder: &mut LineDecoder,
     events: &Sender<Item>,
     limit: usize,
     patience: Option<Duration>,
-    buffer: &mut [u8],
 ) -> io::Result<usize> {
     poll_fn(|context| events.poll_room(context, limit)).await;
+    let mut room = decoder.room();
     match patience {
-        None => stdout.read(buffer).await,
-        Some(patience) => tokio::time::timeout(patience, stdout.read(buffer))
+        None => stdout.read_buf(&mut room).await,
+        Some(patience) => tokio::time::timeout(patience, stdout.read_buf(&mut room))
             .await
             .unwrap_or(Ok(0)),
     }
@@ -479,8 +480,6 @@ fn in_words(time: Duration) -> String {
     }
 }
 
-/// Bytes read at a time.
-const READ: usize = 64 << 10;
 /// What an event without a line counts in the queue.
 const SMALL: usize = 256;
 /// How much may wait in the queue while we wait for an answer of the agent.

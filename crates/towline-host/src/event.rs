@@ -129,7 +129,8 @@ impl Event {
 #[derive(Debug)]
 pub(crate) enum Item {
     Line(Text),
-    Event(Event),
+    /// In a box, so that the many lines beside it stay small.
+    Event(Box<Event>),
 }
 
 impl From<Line> for Item {
@@ -139,6 +140,6 @@ impl From<Line> for Item {
             Line::InvalidUtf8 { text, offset, .. } => (text, Problem::Utf8(offset)),
             Line::TooLong { limit, start } => (start, Problem::TooLong(limit)),
         };
-        Self::Event(Event::Malformed(Malformed { line, problem }))
+        Self::Event(Box::new(Event::Malformed(Malformed { line, problem })))
     }
 }

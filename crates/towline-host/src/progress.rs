@@ -60,7 +60,7 @@ impl Progress {
                     Some("local_agent" | "local_workflow")
                 );
                 if comes_back && self.background.len() < MOST_TASKS {
-                    self.background.insert(task.task_id.clone());
+                    self.background.insert(task.task_id.detached());
                 }
             }
             ToHost::System(System::TaskNotification(task)) => {
@@ -72,7 +72,7 @@ impl Progress {
             _ => {}
         }
         if self.session_id.is_none() {
-            self.session_id = line.settled_session_id().cloned();
+            self.session_id = line.settled_session_id().map(SessionId::detached);
         }
     }
 

@@ -308,14 +308,15 @@ impl Events {
     fn look_at(&mut self, item: Item) -> Event {
         match item {
             Item::Line(line) => self.read(line),
-            Item::Event(Event::Plan(mut plan)) => {
-                let call = plan
-                    .tool_use_id()
-                    .and_then(|id| self.progress.calls().get(id));
-                plan.fill_in(call.and_then(|call| call.input.as_ref()));
-                Event::Plan(plan)
+            Item::Event(mut event) => {
+                if let Event::Plan(plan) = &mut *event {
+                    let call = plan
+                        .tool_use_id()
+                        .and_then(|id| self.progress.calls().get(id));
+                    plan.fill_in(call.and_then(|call| call.input.as_ref()));
+                }
+                *event
             }
-            Item::Event(event) => event,
         }
     }
 

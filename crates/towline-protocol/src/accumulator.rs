@@ -59,6 +59,9 @@ pub struct Growth {
 }
 
 impl Accumulator {
+    /// How many subagents may be writing at once. Past that the messages of those that began first are forgotten.
+    pub const MAX_WRITING: usize = 32;
+
     /// Takes in a line. Says how a message in progress grew, if it did.
     pub fn handle(&mut self, line: &ToHost) -> Option<Growth> {
         let parent = line.parent_tool_use_id();
@@ -131,9 +134,7 @@ impl Accumulator {
     fn stream(&mut self, parent: Option<&ToolUseId>, event: &StreamEvent) -> Option<Growth> {
         match event {
             StreamEvent::MessageStart(start) => {
-                self.drafts.retain(|(thread, _)| thread.as_ref() != parent);
-                self.drafts
-                    .push((parent.cloned(), Draft::start(&start.message)));
+                *self.draft_of(parent) = Draft::start(&start.message);
                 self.usages.message(parent, &start.message);
                 None
             }
@@ -214,7 +215,13 @@ impl Accumulator {
             .iter()
             .position(|(thread, _)| thread.as_ref() == parent);
         let place = place.unwrap_or_else(|| {
-            self.drafts.push((parent.cloned(), Draft::default()));
+            if self.drafts.len() > Self::MAX_WRITING {
+                let subagent = |(thread, _): &(Option<_>, _)| thread.is_some();
+                let oldest = self.drafts.iter().position(subagent).unwrap_or(0);
+                self.drafts.remove(oldest);
+            }
+            let thread = parent.map(ToolUseId::detached);
+            self.drafts.push((thread, Draft::default()));
             self.drafts.len() - 1
         });
         &mut self.drafts[place].1

@@ -1,6 +1,8 @@
 //! [`LineDecoder`]: bytes in any chunking become lines, within a bound.
 
-use bytes::{Bytes, BytesMut};
+use std::mem;
+
+use bytes::{BufMut as _, Bytes, BytesMut, buf::Limit};
 
 use crate::json::Text;
 
@@ -30,8 +32,10 @@ pub enum Line {
 /// Cuts a stream of bytes into lines.
 ///
 /// Line ends are `\n` or `\r\n`; blank lines and a byte order mark at the start are left out. What is held back never
-/// grows past the bound (and one piece of input).
+/// grows past the bound (and one piece of input). Lines are shares of the memory that the bytes were put into, which is
+/// used again once they are gone.
 ///
+/// Bytes come by [`next_line`](Self::next_line):
 /// ```
 /// use towline_protocol::{Line, LineDecoder};
 ///
@@ -45,12 +49,27 @@ pub enum Line {
 /// lines.extend(decoder.finish());
 /// assert_eq!(lines, [Line::Text(r#"{"type":"keep_alive"}"#.into()), Line::Text("{}".into())]);
 /// ```
+/// or, where they are read from somewhere, right into the decoder and without a copy:
+/// ```
+/// use bytes::BufMut;
+/// use towline_protocol::{Line, LineDecoder};
+///
+/// let mut decoder = LineDecoder::default();
+/// decoder.room().put_slice(b"{}\n[]\n{\"type\":");
+/// assert_eq!(decoder.cut(), Some(Line::Text("{}".into())));
+/// assert_eq!(decoder.cut(), Some(Line::Text("[]".into())));
+/// assert_eq!(decoder.cut(), None);
+/// ```
 #[derive(Debug)]
 pub struct LineDecoder {
-    /// The line so far.
+    /// What came and was not given out, in front of the room for more.
     held: BytesMut,
+    /// How much of it is known to have no line end.
+    searched: usize,
     /// The size of the memory that `held` is a part of.
-    allocated: usize,
+    size: usize,
+    /// Memory that lines were cut from, for when they are gone.
+    used: Vec<BytesMut>,
     limit: usize,
     /// In the middle of a line that was too long.
     skipping: bool,
@@ -72,7 +91,9 @@ impl LineDecoder {
     pub fn with_limit(limit: usize) -> Self {
         Self {
             held: BytesMut::new(),
-            allocated: 0,
+            searched: 0,
+            size: 0,
+            used: Vec::new(),
             limit,
             skipping: false,
             at_start: true,
@@ -81,30 +102,48 @@ impl LineDecoder {
 
     /// Takes from `input` until a line is complete. Nothing once the input is used up; then call again with more.
     pub fn next_line(&mut self, input: &mut &[u8]) -> Option<Line> {
-        while !input.is_empty() {
-            let piece = &input[..input.len().min(PIECE)];
-            let line = match memchr::memchr(b'\n', piece) {
-                Some(end) => {
-                    *input = &input[end + 1..];
-                    self.hold(&piece[..end]);
-                    self.take_line()
-                }
-                None => {
-                    *input = &input[piece.len()..];
-                    self.hold(piece);
-                    self.bound()
-                }
-            };
+        loop {
+            let line = self.cut();
+            if line.is_some() || input.is_empty() {
+                return line;
+            }
+            let mut room = self.room();
+            let piece = &input[..input.len().min(room.remaining_mut())];
+            let end = memchr::memchr(b'\n', piece);
+            let (piece, rest) = input.split_at(end.map_or(piece.len(), |end| end + 1));
+            room.put_slice(piece);
+            *input = rest;
+        }
+    }
+
+    /// Room for the bytes that come next. Then [`cut`](Self::cut) lines until there is none.
+    pub fn room(&mut self) -> Limit<&mut BytesMut> {
+        if self.free() < LEAST_ROOM {
+            self.make_room();
+        }
+        let free = self.free();
+        (&mut self.held).limit(free)
+    }
+
+    /// The next line of what was put into the room; nothing if it is not complete.
+    pub fn cut(&mut self) -> Option<Line> {
+        while let Some(place) = memchr::memchr(b'\n', &self.held[self.searched..]) {
+            let end = mem::take(&mut self.searched) + place;
+            let mut line = self.held.split_to(end + 1);
+            line.truncate(end);
+            let line = self.line(line);
             if line.is_some() {
                 return line;
             }
         }
-        None
+        self.searched = self.held.len();
+        self.bound()
     }
 
     /// The last line, if the input ended without a line end. The decoder can be used again for another stream.
     pub fn finish(&mut self) -> Option<Line> {
-        let line = self.take_line();
+        let rest = mem::take(&mut self.held);
+        let line = self.line(rest);
         *self = Self::with_limit(self.limit);
         line
     }
@@ -114,12 +153,12 @@ impl LineDecoder {
         self.held.capacity()
     }
 
-    /// What is held, as a line; nothing if it is blank or the end of one that was too long.
-    fn take_line(&mut self) -> Option<Line> {
-        if std::mem::take(&mut self.skipping) {
+    /// A line from its bytes; nothing if it is blank or the end of one that was too long.
+    fn line(&mut self, bytes: BytesMut) -> Option<Line> {
+        if mem::take(&mut self.skipping) {
             return None;
         }
-        let mut content = self.held.split().freeze();
+        let mut content = bytes.freeze();
         if self.content(&content).len() < content.len() {
             content = content.slice_ref(self.content(&content));
         }
@@ -142,11 +181,18 @@ impl LineDecoder {
 
     /// Lets go of a line that has grown past the bound, and says so once.
     fn bound(&mut self) -> Option<Line> {
+        if self.skipping {
+            self.held.clear();
+            self.searched = 0;
+            return None;
+        }
         if self.content(&self.held).len() <= self.limit {
             return None;
         }
         self.skipping = true;
-        let line = std::mem::take(&mut self.held);
+        self.searched = 0;
+        self.size = 0;
+        let line = mem::take(&mut self.held);
         let line = self.too_long(self.content(&line));
         self.at_start = false;
         Some(line)
@@ -169,35 +215,53 @@ impl LineDecoder {
         }
     }
 
-    /// Appends, growing by doubling but never past the bound and one piece.
-    fn hold(&mut self, piece: &[u8]) {
-        if self.skipping || piece.is_empty() {
-            return;
-        }
-        let needed = self.held.len() + piece.len();
-        if needed > self.held.capacity() && !self.reclaim(piece.len()) {
-            let grown = (needed * 2)
-                .min(self.limit.saturating_add(PIECE))
-                .max(needed)
-                .max(PIECE);
-            let mut larger = BytesMut::with_capacity(grown);
-            larger.extend_from_slice(&self.held);
-            self.held = larger;
-            self.allocated = grown;
-        }
-        self.held.extend_from_slice(piece);
+    fn free(&self) -> usize {
+        self.held.capacity() - self.held.len()
     }
 
-    /// Makes room in the memory of lines that are gone: it is still warm. What a long line needed is let go instead.
-    fn reclaim(&mut self, needed: usize) -> bool {
-        self.allocated <= KEPT && self.held.try_reclaim(needed)
+    /// Goes on in another block with what is held of a line, or in a larger one if that is much.
+    fn make_room(&mut self) {
+        if self.held.len() > BLOCK / 2 {
+            return self.grow();
+        }
+        let is_block = self.size == BLOCK;
+        if is_block && self.held.try_reclaim(BLOCK - self.held.len()) {
+            return;
+        }
+        // Of the blocks whose lines are gone any will do: it is still warm.
+        let free = |block: &mut BytesMut| block.try_reclaim(BLOCK);
+        let mut next = match self.used.iter_mut().position(free) {
+            Some(place) => self.used.remove(place),
+            None => BytesMut::with_capacity(BLOCK),
+        };
+        next.extend_from_slice(&self.held);
+        let mut last = mem::replace(&mut self.held, next);
+        self.size = BLOCK;
+        // What a long line needed is let go.
+        if is_block {
+            last.clear();
+            self.used.truncate(MOST_USED - 1);
+            self.used.insert(0, last);
+        }
+    }
+
+    /// Doubles, but never goes past the bound and one block. As a `Vec`, because that grows in place where it can.
+    fn grow(&mut self) {
+        let held = self.held.len();
+        let most = self.limit.saturating_add(BLOCK);
+        self.size = (held * 2).min(most).max(held + LEAST_ROOM);
+        let mut memory = Vec::from(mem::take(&mut self.held));
+        memory.reserve_exact(self.size - held);
+        self.held = BytesMut::from(Bytes::from(memory));
     }
 }
 
-/// How much input is taken at once.
-const PIECE: usize = 64 << 10;
-/// How much memory is used again for the next lines.
-const KEPT: usize = 1 << 20;
+/// The memory that is taken and used again. Short lines that are kept keep all of it.
+const BLOCK: usize = 32 << 10;
+/// With less room than this, reading costs more than what the next block costs.
+const LEAST_ROOM: usize = 8 << 10;
+/// How many blocks are remembered.
+const MOST_USED: usize = 4;
 /// How much of a line that is too long is shown.
 const START_SHOWN: usize = 200;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

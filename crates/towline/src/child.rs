@@ -7,6 +7,7 @@ use std::{
     io,
     os::fd::AsFd,
     path::Path,
+    pin::pin,
     process::{Command, ExitCode, Stdio},
     task::Poll,
 };
@@ -82,8 +83,35 @@ impl Signals {
     }
 }
 
+/// Passes on what goes into an agent until it has ended, and what comes out of it up to its last words; it gets the
+/// signals that we get. `ended` is what its streams wait for.
+pub(crate) async fn attend(
+    mut agent: Process,
+    mut signals: Signals,
+    ended: watch::Sender<bool>,
+    input: impl Future<Output = ()>,
+    output: impl Future,
+) -> anyhow::Result<Exit> {
+    let mut input = pin!(input);
+    let mut output = pin!(output);
+    let (mut is_input_open, mut is_output_open) = (true, true);
+    let exit = loop {
+        tokio::select! {
+            exit = agent.wait() => break exit.context("cannot tell how the agent ended")?,
+            signal = signals.next() => pass_on(signal, &agent),
+            () = &mut input, if is_input_open => is_input_open = false,
+            _ = &mut output, if is_output_open => is_output_open = false,
+        }
+    };
+    ended.send_replace(true);
+    if is_output_open {
+        output.await;
+    }
+    Ok(exit)
+}
+
 /// Sends a signal to the agent alone, as whoever sent it to us would have. What the agent started is its own business.
-pub(crate) fn pass_on(signal: Signal, agent: &Process) {
+fn pass_on(signal: Signal, agent: &Process) {
     if let Some(process) = Pid::from_raw(agent.id().cast_signed()) {
         // It may have ended in between.
         kill_process(process, signal).ok();

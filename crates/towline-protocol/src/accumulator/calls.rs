@@ -1,11 +1,15 @@
 //! [`Calls`]: the tree of tool calls, subagents' calls under the call that started the subagent.
 
+use std::collections::HashMap;
+
 use crate::{ids::ToolUseId, json::Json, tool::ToolName};
 
 /// The tool calls of a session, in the order they began.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
     calls: Vec<Call>,
+    /// Where in the list a call is.
+    places: HashMap<ToolUseId, usize>,
 }
 
 /// One tool call.
@@ -35,12 +39,12 @@ pub enum CallState {
 }
 
 impl Calls {
-    /// How many calls are kept. Past that the oldest finished ones are forgotten.
-    pub const MAX_KEPT: usize = 4096;
+    /// How many calls are kept at most. When there are more, the oldest quarter is forgotten, finished ones first.
+    pub const MAX_KEPT: usize = 1024;
 
     /// One call.
     pub fn get(&self, id: &ToolUseId) -> Option<&Call> {
-        self.calls.iter().rev().find(|call| call.id == *id)
+        self.places.get(id).map(|place| &self.calls[*place])
     }
 
     /// All calls in the order they began.
@@ -80,29 +84,50 @@ impl Calls {
         name: &ToolName,
         input: Option<&Json>,
     ) {
-        if let Some(known) = self.calls.iter_mut().rev().find(|call| call.id == *id) {
-            known.input = input.cloned().or_else(|| known.input.take());
+        let input = input.map(Json::detached);
+        if let Some(known) = self.known(id) {
+            known.input = input.or_else(|| known.input.take());
             return;
         }
         if self.calls.len() >= Self::MAX_KEPT {
-            let oldest = self
-                .calls
-                .iter()
-                .position(|call| call.state != CallState::Open)
-                .unwrap_or(0);
-            self.calls.remove(oldest);
+            self.forget();
         }
+        let id = id.detached();
+        self.places.insert(id.clone(), self.calls.len());
         self.calls.push(Call {
-            id: id.clone(),
-            parent: parent.cloned(),
-            name: name.clone(),
-            input: input.cloned(),
+            id,
+            parent: parent.map(ToolUseId::detached),
+            name: ToolName::from(name.as_str()),
+            input,
             state: CallState::Open,
         });
     }
 
+    /// Makes room for many at once, because everything behind what is forgotten moves up.
+    fn forget(&mut self) {
+        let mut surplus = Self::MAX_KEPT / 4;
+        let mut stays = |is_over: bool| {
+            let goes = is_over && surplus > 0;
+            surplus -= usize::from(goes);
+            !goes
+        };
+        self.calls
+            .retain(|call| stays(call.state != CallState::Open));
+        // Only if hardly any is over.
+        self.calls.retain(|_| stays(true));
+        let places = self.calls.iter().enumerate();
+        self.places = places
+            .map(|(place, call)| (call.id.clone(), place))
+            .collect();
+    }
+
+    fn known(&mut self, id: &ToolUseId) -> Option<&mut Call> {
+        let place = *self.places.get(id)?;
+        self.calls.get_mut(place)
+    }
+
     pub(super) fn finish(&mut self, id: &ToolUseId, failed: bool) {
-        if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == *id) {
+        if let Some(call) = self.known(id) {
             call.state = if failed {
                 CallState::Failed
             } else {

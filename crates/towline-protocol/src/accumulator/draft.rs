@@ -32,8 +32,8 @@ pub struct DraftBlock {
 impl Draft {
     pub(super) fn start(message: &ModelMessage) -> Self {
         Self {
-            id: message.id.clone(),
-            model: message.model.clone(),
+            id: message.id.as_ref().map(MessageId::detached),
+            model: message.model.as_ref().map(Text::detached),
             stop_reason: None,
             blocks: Vec::new(),
         }
@@ -96,7 +96,7 @@ impl Draft {
             Delta::InputJson(delta) => delta.partial_json.clone(),
             Delta::Signature(delta) => {
                 if let Some(block) = self.blocks.iter_mut().find(|block| block.index == index) {
-                    block.signature = Some(delta.signature.clone());
+                    block.signature = Some(delta.signature.detached());
                 }
                 return None;
             }

@@ -41,6 +41,9 @@ struct Thread {
 }
 
 impl Usages {
+    /// Of how many subagents the tokens are kept. Past that those that began first are forgotten.
+    pub const MAX_SUBAGENTS: usize = 1024;
+
     /// The main thread.
     pub fn main(&self) -> Tally {
         self.thread(None).map(Thread::total).unwrap_or_default()
@@ -84,7 +87,9 @@ impl Usages {
             Some((id, _)) if *id == message.id && id.is_some() => {}
             _ => {
                 thread.close();
-                thread.current = Some((message.id.clone(), usage.clone()));
+                let id = message.id.as_ref().map(MessageId::detached);
+                thread.current = Some((id, Usage::default()));
+                thread.renew(usage);
                 self.note_context(parent);
             }
         }
@@ -92,20 +97,7 @@ impl Usages {
 
     /// Newer counts of the message in progress.
     pub(super) fn update(&mut self, parent: Option<&ToolUseId>, newer: &Usage) {
-        let thread = self.thread_mut(parent);
-        let (_, usage) = thread
-            .current
-            .get_or_insert_with(|| (None, Usage::default()));
-        usage.input_tokens = newer.input_tokens.or(usage.input_tokens);
-        usage.output_tokens = newer.output_tokens.or(usage.output_tokens);
-        keep_newer(
-            &mut usage.cache_read_input_tokens,
-            newer.cache_read_input_tokens,
-        );
-        keep_newer(
-            &mut usage.cache_creation_input_tokens,
-            newer.cache_creation_input_tokens,
-        );
+        self.thread_mut(parent).renew(newer);
         self.note_context(parent);
     }
 
@@ -135,8 +127,13 @@ impl Usages {
             .position(|thread| thread.parent.as_ref() == parent);
         let place = place.unwrap_or_else(|| {
             let past = Tally::default();
+            if self.threads.len() > Self::MAX_SUBAGENTS {
+                let subagent = |thread: &Thread| thread.parent.is_some();
+                let oldest = self.threads.iter().position(subagent).unwrap_or(0);
+                self.threads.remove(oldest);
+            }
             self.threads.push(Thread {
-                parent: parent.cloned(),
+                parent: parent.map(ToolUseId::detached),
                 past,
                 current: None,
             });
@@ -147,6 +144,21 @@ impl Usages {
 }
 
 impl Thread {
+    /// Takes over the counts that a later line has; what else it says of the usage is not kept.
+    fn renew(&mut self, newer: &Usage) {
+        let (_, usage) = self.current.get_or_insert_with(|| (None, Usage::default()));
+        usage.input_tokens = newer.input_tokens.or(usage.input_tokens);
+        usage.output_tokens = newer.output_tokens.or(usage.output_tokens);
+        keep_newer(
+            &mut usage.cache_read_input_tokens,
+            newer.cache_read_input_tokens,
+        );
+        keep_newer(
+            &mut usage.cache_creation_input_tokens,
+            newer.cache_creation_input_tokens,
+        );
+    }
+
     fn close(&mut self) {
         self.past = self.total();
         self.current = None;

@@ -60,6 +60,12 @@ impl Json {
         &self.0
     }
 
+    /// A copy with memory of its own; see [`Text::detached`].
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self(self.0.detached())
+    }
+
     /// Reads the value into a type of the caller's.
     ///
     /// # Errors

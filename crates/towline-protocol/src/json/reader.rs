@@ -474,7 +474,9 @@ impl<'a> Reader<'a> {
             match out[length..].first_chunk_mut() {
                 Some(room) => *room = block,
                 None => {
-                    out.resize(out.len() * 2, 0);
+                    // No escape is shorter than what it stands for, so the rest of the line is enough.
+                    let rest = bytes.len().saturating_sub(at) + block::SIZE;
+                    out.resize((out.len() * 2).min(length + rest), 0);
                     continue;
                 }
             }

@@ -46,6 +46,21 @@ impl Text {
         self.0.as_bytes()
     }
 
+    /// A copy with memory of its own. A share keeps the whole line in memory, and all that was read with it: too much for
+    /// what is kept long after the line is gone.
+    ///
+    /// ```
+    /// use towline_protocol::Text;
+    ///
+    /// let text = Text::from("plan");
+    /// assert_eq!(text.detached(), text);
+    /// assert_ne!(text.detached().as_ptr(), text.as_ptr());
+    /// ```
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self::from(self.as_str())
+    }
+
     /// A share of this text; `part` must lie inside it.
     pub(crate) fn share(&self, part: &str) -> Self {
         if part.is_empty() {

@@ -291,6 +291,12 @@ macro_rules! wire_ids {
             pub fn text(&self) -> &$crate::json::Text {
                 &self.0
             }
+
+            /// A copy with memory of its own; see [`Text::detached`]($crate::Text::detached).
+            #[must_use]
+            pub fn detached(&self) -> Self {
+                Self(self.0.detached())
+            }
         }
 
         impl std::fmt::Display for $Name {

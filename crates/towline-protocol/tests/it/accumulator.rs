@@ -2,8 +2,8 @@
 //! form a tree.
 
 use towline_protocol::{
-    Accumulator, Block, CallState, Growth, StreamEvent, Tally, ToHost, ToolUseId, Wire,
-    trace::Direction,
+    Accumulator, Block, CallState, Calls, Growth, StreamEvent, Tally, ToHost, ToolUseId, Usages,
+    Wire, trace::Direction,
 };
 
 use crate::data;
@@ -305,4 +305,80 @@ fn a_call_that_claims_to_be_its_own_parent_leads_nowhere() {
     let line = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"Task","input":{}}]},"parent_tool_use_id":"a"}"#;
     feed(&mut accumulator, &[line]);
     assert_eq!(accumulator.calls().ancestry(&"a".into()).len(), 1);
+}
+
+#[test]
+fn what_is_kept_of_a_line_does_not_keep_the_line() {
+    let line = format!(
+        r#"{{"type":"assistant","message":{{"id":"m1","model":"m","usage":{{"output_tokens":1,"service_tier":"standard"}},"content":[{{"type":"tool_use","id":"t1","name":"Bash","input":{{"command":"ls"}}}}]}}{SUB}}}"#
+    );
+    let line = towline_protocol::Text::from(line);
+    let mut accumulator = Accumulator::default();
+    accumulator.handle(&ToHost::from_json(line.clone()).unwrap());
+    assert!(accumulator.calls().get(&"t1".into()).is_some());
+    // Only whoever holds the line alone can take its bytes.
+    assert!(line.bytes().is_unique());
+}
+
+#[test]
+fn of_too_many_calls_the_finished_ones_are_forgotten_first() {
+    let begin = |number: usize| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"m","content":[{{"type":"tool_use","id":"t{number}","name":"Bash","input":{{}}}}]}}}}"#
+        )
+    };
+    let result = |number: usize| {
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{number}","content":""}}]}}}}"#
+        )
+    };
+    let most = Calls::MAX_KEPT;
+    // How many are over (after the first, which stays open), and which of the others must be there in the end.
+    for (finished, first_kept) in [(most - 1, most / 4 + 1), (0, most / 4)] {
+        let mut accumulator = Accumulator::default();
+        for number in 0..most {
+            feed(&mut accumulator, &[&begin(number)]);
+            if (1..=finished).contains(&number) {
+                feed(&mut accumulator, &[&result(number)]);
+            }
+        }
+        assert_eq!(accumulator.calls().iter().count(), most);
+        feed(&mut accumulator, &[&begin(most)]);
+        let calls = accumulator.calls();
+        let kept: Vec<_> = calls.iter().map(|call| call.id.to_string()).collect();
+        let expected = (0..=most)
+            .filter(|number| *number >= first_kept || (finished > 0 && *number == 0))
+            .map(|number| format!("t{number}"));
+        assert_eq!(kept, expected.collect::<Vec<_>>());
+        for call in calls.iter() {
+            assert_eq!(calls.get(&call.id), Some(call));
+        }
+    }
+}
+
+#[test]
+fn of_too_many_subagents_the_first_are_forgotten() {
+    let mut accumulator = Accumulator::default();
+    feed(&mut accumulator, &[&start("m", "")]);
+    let all = Usages::MAX_SUBAGENTS + 1;
+    for number in 0..all {
+        let parent = format!(r#","parent_tool_use_id":"t{number}""#);
+        feed(&mut accumulator, &[&start("m", &parent)]);
+    }
+    let id = |number: usize| ToolUseId::from(format!("t{number}"));
+    let last = all - 1;
+    assert_eq!(accumulator.drafts().count(), Accumulator::MAX_WRITING + 1);
+    assert!(accumulator.draft(None).is_some(), "the main thread stays");
+    assert!(accumulator.draft(Some(&id(last))).is_some());
+    assert!(
+        accumulator
+            .draft(Some(&id(last - Accumulator::MAX_WRITING)))
+            .is_none()
+    );
+    assert_eq!(
+        accumulator.usages().subagents().count(),
+        Usages::MAX_SUBAGENTS
+    );
+    assert_eq!(accumulator.usages().subagent(&id(0)), Tally::default());
+    assert_ne!(accumulator.usages().subagent(&id(last)), Tally::default());
 }

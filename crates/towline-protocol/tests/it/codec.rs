@@ -1,6 +1,8 @@
 //! Bytes to lines: every chunking, every line end, and the bound.
 
-use bytes::Bytes;
+use std::collections::HashSet;
+
+use bytes::{BufMut as _, Bytes};
 use proptest::prelude::*;
 use towline_protocol::{Line, LineDecoder};
 
@@ -16,12 +18,29 @@ fn lines(mut decoder: LineDecoder, chunks: &[&[u8]]) -> Vec<Line> {
     lines
 }
 
+/// The same with bytes that are put right into the decoder.
+fn lines_of_room(mut decoder: LineDecoder, chunks: &[&[u8]]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for mut chunk in chunks.iter().copied() {
+        while !chunk.is_empty() {
+            let mut room = decoder.room();
+            let (piece, rest) = chunk.split_at(chunk.len().min(room.remaining_mut()));
+            room.put_slice(piece);
+            chunk = rest;
+            lines.extend(std::iter::from_fn(|| decoder.cut()));
+        }
+    }
+    lines.extend(decoder.finish());
+    lines
+}
+
 fn check(input: &[u8], expected: &[&str]) {
     let expected: Vec<_> = expected
         .iter()
         .map(|line| Line::Text((*line).into()))
         .collect();
     assert_eq!(lines(LineDecoder::default(), &[input]), expected);
+    assert_eq!(lines_of_room(LineDecoder::default(), &[input]), expected);
     let single: Vec<_> = input.chunks(1).collect();
     assert_eq!(
         lines(LineDecoder::default(), &single),
@@ -113,6 +132,55 @@ fn what_is_held_stays_at_the_bound() {
 }
 
 #[test]
+fn long_and_short_lines_are_cut_from_any_room() {
+    let lengths = [1, 20_000, 40_000, 5, 500_000, 16_384, 32_768, 2, 70_000, 1];
+    let words: Vec<String> = lengths
+        .iter()
+        .zip('a'..)
+        .map(|(length, letter)| letter.to_string().repeat(*length))
+        .collect();
+    let input = words.join("\n");
+    for size in [1000, 30_000, 32_768, 100_000, input.len()] {
+        let chunks: Vec<_> = input.as_bytes().chunks(size).collect();
+        let found = lines_of_room(LineDecoder::default(), &chunks);
+        let expected: Vec<_> = words
+            .iter()
+            .map(|word| Line::Text(word.as_str().into()))
+            .collect();
+        assert_eq!(found, expected, "in pieces of {size}");
+    }
+}
+
+#[test]
+fn memory_of_lines_that_are_gone_is_used_again() {
+    for in_use in [0, 1, 100] {
+        let mut decoder = LineDecoder::default();
+        let mut kept = std::collections::VecDeque::new();
+        let mut places = HashSet::new();
+        for number in 0..20_000 {
+            decoder
+                .room()
+                .put_slice(format!("line {number} of the test\n").as_bytes());
+            let Some(Line::Text(line)) = decoder.cut() else {
+                panic!("no line")
+            };
+            assert_eq!(line, format!("line {number} of the test").as_str());
+            places.insert(line.as_ptr() as usize >> 12);
+            kept.push_back(line);
+            if kept.len() > in_use {
+                kept.pop_front();
+            }
+        }
+        // Three blocks of 32 KiB at most, where all lines together take half a megabyte.
+        assert!(
+            places.len() <= 27,
+            "{} pages with {in_use} lines in use",
+            places.len()
+        );
+    }
+}
+
+#[test]
 fn the_bound_is_64_mib_unless_set() {
     assert_eq!(LineDecoder::DEFAULT_LIMIT, 64 * 1024 * 1024);
 }
@@ -136,6 +204,8 @@ proptest! {
         let chunks: Vec<_> = places.windows(2).map(|pair| &input[pair[0]..pair[1]]).collect();
         let chunked = lines(LineDecoder::with_limit(limit), &chunks);
         prop_assert_eq!(texts(&chunked), texts(&whole));
+        let of_room = lines_of_room(LineDecoder::with_limit(limit), &chunks);
+        prop_assert_eq!(texts(&of_room), texts(&whole));
     }
 
     #[test]

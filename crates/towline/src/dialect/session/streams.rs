@@ -12,13 +12,13 @@ use towline_host::process::{Exit, Process};
 use towline_protocol::LineDecoder;
 
 use super::relay::{Relay, Say};
-use crate::child::{AgentStream, Heard, Signals, pass_on};
+use crate::child::{AgentStream, Heard, Signals, attend};
 
 /// Passes lines on until the agent has ended and its last words are out.
 pub(super) async fn run(
     mut agent: Process,
     relay: Relay,
-    mut signals: Signals,
+    signals: Signals,
 ) -> anyhow::Result<Exit> {
     let no_pipe = "the agent has no pipe";
     let stdin = agent.stdin.take().context(no_pipe)?;
@@ -30,23 +30,11 @@ pub(super) async fn run(
         host: Mutex::new(tokio::io::stdout()),
         complaints: RefCell::default(),
     };
-    let mut input = std::pin::pin!(streams.host_to_agent(stdin));
     let output = streams.agent_to_host(AgentStream::new(stdout, has_ended.clone()));
     let complaints = streams.complaints(AgentStream::new(stderr, has_ended));
-    let mut last_words = std::pin::pin!(async { tokio::join!(output, complaints) });
-    let (mut is_input_open, mut is_output_open) = (true, true);
-    let exit = loop {
-        tokio::select! {
-            exit = agent.wait() => break exit.context("cannot tell how the agent ended")?,
-            signal = signals.next() => pass_on(signal, &agent),
-            () = &mut input, if is_input_open => is_input_open = false,
-            _ = &mut last_words, if is_output_open => is_output_open = false,
-        }
-    };
-    ended.send_replace(true);
-    if is_output_open {
-        last_words.await;
-    }
+    let last_words = async { tokio::join!(output, complaints) };
+    let input = streams.host_to_agent(stdin);
+    let exit = attend(agent, signals, ended, input, last_words).await?;
     let tail = streams.tail();
     let farewell = streams.relay.borrow_mut().handle_agent_end(exit, &tail);
     if let Some(Say::ToHost(line)) = farewell {

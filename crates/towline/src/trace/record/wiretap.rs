@@ -16,13 +16,13 @@ use towline_host::process::{Exit, Process};
 use towline_protocol::trace::Direction;
 
 use super::recorder::Recorder;
-use crate::child::{AgentStream, Heard, Signals, pass_on};
+use crate::child::{AgentStream, Heard, Signals, attend};
 
 /// Passes everything on until the agent has ended and its last words are out.
 pub(super) async fn run(
     mut agent: Process,
     recorder: Recorder,
-    mut signals: Signals,
+    signals: Signals,
     warn: fn(&str),
 ) -> anyhow::Result<Exit> {
     let no_pipe = "the agent has no pipe";
@@ -35,25 +35,12 @@ pub(super) async fn run(
     };
     let (ended, has_ended) = watch::channel(false);
 
-    let mut input = std::pin::pin!(tape.input(stdin));
     let stdout = AgentStream::new(stdout, has_ended.clone());
     let stderr = AgentStream::new(stderr, has_ended);
     let output = tape.output(stdout, tokio::io::stdout(), Direction::Out);
     let errors = tape.output(stderr, tokio::io::stderr(), Direction::Err);
-    let mut last_words = std::pin::pin!(async { tokio::join!(output, errors) });
-    let (mut is_input_open, mut is_output_open) = (true, true);
-    let exit = loop {
-        tokio::select! {
-            exit = agent.wait() => break exit.context("cannot tell how the agent ended")?,
-            signal = signals.next() => pass_on(signal, &agent),
-            () = &mut input, if is_input_open => is_input_open = false,
-            _ = &mut last_words, if is_output_open => is_output_open = false,
-        }
-    };
-    ended.send_replace(true);
-    if is_output_open {
-        last_words.await;
-    }
+    let last_words = async { tokio::join!(output, errors) };
+    let exit = attend(agent, signals, ended, tape.input(stdin), last_words).await?;
     tape.finish(&Direction::In);
     Ok(exit)
 }
