@@ -33,7 +33,9 @@ pub struct TurnAnswer {
     pub result: Box<TurnResult>,
 }
 
-/// Asks `claude` one thing and waits for the answer: for scripts. Questions of the agent are denied.
+/// Asks `claude` one thing and waits for the answer: for scripts.
+///
+/// Questions of the agent are denied.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), towline_host::Error> {
@@ -50,8 +52,9 @@ pub async fn ask(prompt: impl Into<Prompt>) -> Result<TurnAnswer, Error> {
 }
 
 impl Session {
-    /// Asks one thing and waits for the answer, and for what agents in the background bring. Questions of the agent are
-    /// denied.
+    /// Asks one thing and waits for the answer, and for what agents in the background bring.
+    ///
+    /// Questions of the agent are denied.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {

@@ -345,7 +345,9 @@ impl AgentCommand {
         self
     }
 
-    /// Has the agent decide by itself what it would ask: it denies. For programs that nobody watches.
+    /// Has the agent decide by itself what it would ask: it denies.
+    ///
+    /// For programs that nobody watches.
     ///
     /// ```
     /// # use towline_host::AgentCommand;
@@ -358,7 +360,9 @@ impl AgentCommand {
         self
     }
 
-    /// Refuses an agent of another version. The agent says its version when the host introduces itself.
+    /// Refuses an agent of another version.
+    ///
+    /// The agent says its version when the host introduces itself.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -429,8 +433,9 @@ impl AgentCommand {
         self
     }
 
-    /// Sets how long a line of the agent may be: 64 MiB, unless set. A longer one is an
-    /// [`Event::Malformed`](crate::Event::Malformed).
+    /// Sets how long a line of the agent may be: 64 MiB, unless set.
+    ///
+    /// A longer one is an [`Event::Malformed`](crate::Event::Malformed).
     ///
     /// ```
     /// # use towline_host::{AgentCommand, Event, Problem};
@@ -491,7 +496,9 @@ impl AgentCommand {
         self.start(transport, description).await
     }
 
-    /// Talks to an agent that is already there, over any two streams. The program and its flags do not matter then.
+    /// Talks to an agent that is already there, over any two streams.
+    ///
+    /// The program and its flags do not matter then.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -517,7 +524,9 @@ impl AgentCommand {
             .await
     }
 
-    /// Asks one thing and waits for the answer: for scripts. Questions of the agent are denied.
+    /// Asks one thing and waits for the answer: for scripts.
+    ///
+    /// Questions of the agent are denied.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -659,7 +668,9 @@ impl HookOn {
         self
     }
 
-    /// Sets how long the agent waits for an answer. A tool whose hook is late does not run.
+    /// Sets how long the agent waits for an answer.
+    ///
+    /// A tool whose hook is late does not run.
     ///
     /// ```
     /// # use towline_host::{HookEvent, HookOn};

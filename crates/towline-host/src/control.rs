@@ -21,7 +21,9 @@ use crate::{
     prompt::Prompt,
 };
 
-/// A handle to a running agent: sends messages, asks, interrupts, closes. Cheap to clone.
+/// A handle to a running agent: sends messages, asks, interrupts, closes.
+///
+/// Cheap to clone.
 ///
 /// Requests time out ([`Control::with_timeout`], a minute by default) and fail at once when the agent is gone. While a
 /// request waits, the session reads up to 16 MiB ahead of whoever looks at its events, so that the answer can arrive.
@@ -74,7 +76,9 @@ impl Control {
         self
     }
 
-    /// Sends a message of the user. It may be sent while a turn runs; the agent then queues it.
+    /// Sends a message of the user.
+    ///
+    /// It may be sent while a turn runs; the agent then queues it.
     ///
     /// Waits while the agent does not read what was sent before, but not longer than a request may take.
     ///
@@ -219,7 +223,9 @@ impl Control {
         self.request(request).await
     }
 
-    /// Says that nothing more will be sent. The agent finishes what it has and ends.
+    /// Says that nothing more will be sent.
+    ///
+    /// The agent finishes what it has and ends.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -236,7 +242,9 @@ impl Control {
     }
 
     /// Ends the agent and waits for it: an interrupt, the end of its input, five seconds, `SIGTERM`, five seconds,
-    /// `SIGKILL`. See [`AgentCommand::close_grace`](crate::AgentCommand::close_grace).
+    /// `SIGKILL`.
+    ///
+    /// See [`AgentCommand::close_grace`](crate::AgentCommand::close_grace).
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {

@@ -67,7 +67,9 @@ pub enum Exit {
 }
 
 impl Process {
-    /// Starts a child that reads and writes pipes. Needs a tokio runtime.
+    /// Starts a child that reads and writes pipes.
+    ///
+    /// Needs a tokio runtime.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -140,7 +142,9 @@ impl Process {
         self.group.as_raw_pid().cast_unsigned()
     }
 
-    /// Sends a signal to the child and its group. Nothing happens once the child has ended.
+    /// Sends a signal to the child and its group.
+    ///
+    /// Nothing happens once the child has ended.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -165,7 +169,9 @@ impl Process {
         }
     }
 
-    /// Waits until the child has ended, reaps it, and ends what it left behind. Can be dropped and called again.
+    /// Waits until the child has ended, reaps it, and ends what it left behind.
+    ///
+    /// Can be dropped and called again.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -190,7 +196,9 @@ impl Process {
         Ok(exit)
     }
 
-    /// Ends the child: `SIGTERM`, then `SIGKILL` to all that is left after `grace`. Reaps it.
+    /// Ends the child: `SIGTERM`, then `SIGKILL` to all that is left after `grace`.
+    ///
+    /// Reaps it.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -209,9 +217,9 @@ impl Process {
         if self.exit.is_none() {
             let descendants = Descendants::of(self.group);
             self.signal(Signal::TERM)?;
-            if tokio::time::timeout(grace, self.wait()).await.is_err() {
-                self.kill();
-            }
+            tokio::time::timeout(grace, self.wait()).await.ok();
+            // The child first: a shell that sees its child killed could still end by itself, with another exit.
+            self.kill();
             descendants.kill();
         }
         self.wait().await

@@ -33,7 +33,9 @@ impl Progress {
         }
     }
 
-    /// Takes in a line of the agent. A session does that by itself.
+    /// Takes in a line of the agent.
+    ///
+    /// A session does that by itself.
     ///
     /// ```
     /// # use towline_host::{Progress, ToHost, Wire};
@@ -69,9 +71,10 @@ impl Progress {
         }
     }
 
-    /// The id of the session, once it is known: the one it was given, or the first one that a line other than `system` and
-    /// `stream_event` has, so that a fork shows its new id and not the one it was forked from. After `/clear` it is a new
-    /// one.
+    /// The id of the session, once it is known: the one it was given, or the first one that a line other than `system`
+    /// and `stream_event` has, so that a fork shows its new id and not the one it was forked from.
+    ///
+    /// After `/clear` it is a new one.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -110,8 +113,9 @@ impl Progress {
         self.accumulator.usages()
     }
 
-    /// The message being written by the main thread, or by the subagent that a call started. Needs
-    /// [`AgentCommand::partial_messages`](crate::AgentCommand::partial_messages).
+    /// The message being written by the main thread, or by the subagent that a call started.
+    ///
+    /// Needs [`AgentCommand::partial_messages`](crate::AgentCommand::partial_messages).
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -128,8 +132,9 @@ impl Progress {
         self.accumulator.draft(subagent)
     }
 
-    /// How many agents and workflows are at work. Those that are left at the end of a turn come back with one of their
-    /// own.
+    /// How many agents and workflows are at work.
+    ///
+    /// Those that are left at the end of a turn come back with one of their own.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {

@@ -169,8 +169,10 @@ macro_rules! common_to_questions {
                 self.responder.id
             }
 
-            /// Waits until the question needs no answer any more: the agent took it back, it timed out, or the agent
-            /// is gone. Whoever asks a person can take the prompt away then.
+            /// Waits until the question needs no answer any more: the agent took it back, it timed out, or the agent is
+            /// gone.
+            ///
+            /// Whoever asks a person can take the prompt away then.
             #[doc = $crate::question::example!(
                 $question,
                 $prompt,

@@ -141,8 +141,9 @@ impl Session {
         })
     }
 
-    /// What the agent said of itself: its commands, models, account and output styles. Nothing if it was not asked
-    /// ([`AgentCommand::without_initialize`](crate::AgentCommand::without_initialize)).
+    /// What the agent said of itself: its commands, models, account and output styles.
+    ///
+    /// Nothing if it was not asked ([`AgentCommand::without_initialize`](crate::AgentCommand::without_initialize)).
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -185,7 +186,9 @@ impl Session {
         self.control.interrupt().await.map(|_| ())
     }
 
-    /// Everything else that can be said to the agent. Clone it to use it elsewhere, such as in another task.
+    /// Everything else that can be said to the agent.
+    ///
+    /// Clone it to use it elsewhere, such as in another task.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -210,7 +213,9 @@ impl Session {
         &mut self.events
     }
 
-    /// The next event; nothing after [`Event::Ended`]. Can be dropped and called again without losing one.
+    /// The next event; nothing after [`Event::Ended`].
+    ///
+    /// Can be dropped and called again without losing one.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -279,7 +284,9 @@ impl Session {
 }
 
 impl Events {
-    /// The next event; nothing after [`Event::Ended`]. Can be dropped and called again without losing one.
+    /// The next event; nothing after [`Event::Ended`].
+    ///
+    /// Can be dropped and called again without losing one.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {

@@ -7,7 +7,9 @@ use towline_protocol::{Extra, System, ToHost, control::answer::SlashCommand};
 
 use crate::{command::AgentCommand, error::Error, event::Event, session::Session};
 
-/// The slash commands of an agent. Finding them starts one, so what was found is kept for five minutes.
+/// The slash commands of an agent.
+///
+/// Finding them starts one, so what was found is kept for five minutes.
 ///
 /// ```
 /// # towline_testkit::fake_agent::run_example(async {
@@ -35,7 +37,9 @@ impl SlashCommands {
     /// ```
     pub const KEPT_FOR: Duration = Duration::from_secs(5 * 60);
 
-    /// The commands of an agent, in the directory it is to work in. Nothing is started yet.
+    /// The commands of an agent, in the directory it is to work in.
+    ///
+    /// Nothing is started yet.
     ///
     /// ```
     /// # use towline_host::{AgentCommand, SlashCommands};
@@ -104,14 +108,16 @@ impl SlashCommands {
         }
     }
 
-    /// Asks now, by introducing a host: the answer has the commands, with descriptions. Nothing if it has none.
+    /// Asks now, by introducing a host: the answer has the commands, with descriptions.
+    ///
+    /// Nothing if it has none.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
     /// # use towline_host::*;
     /// # let program = towline_testkit::fake_agent::PROGRAM;
-    /// let commands = SlashCommands::of(AgentCommand::new(program));
-    /// assert_eq!(commands.by_initialize().await?.unwrap()[0].name, "compact");
+    /// let commands = SlashCommands::of(AgentCommand::new(program)).by_initialize().await?.unwrap();
+    /// assert_eq!(commands[0].description.as_deref(), Some("Shortens the conversation"));
     /// # Ok(())
     /// # });
     /// ```
@@ -132,8 +138,8 @@ impl SlashCommands {
     /// # towline_testkit::fake_agent::run_example(async {
     /// # use towline_host::*;
     /// # let program = towline_testkit::fake_agent::PROGRAM;
-    /// let commands = SlashCommands::of(AgentCommand::new(program));
-    /// assert!(commands.by_probe().await?.is_empty()); // this one tells no commands
+    /// let commands = SlashCommands::of(AgentCommand::new(program)).by_probe().await?;
+    /// assert_eq!((&*commands[0].name, &commands[0].description), ("compact", &None));
     /// # Ok(())
     /// # });
     /// ```

@@ -40,8 +40,9 @@ impl AgentCommand {
         Self::package(&format!("@anthropic-ai/claude-code@{version}"))
     }
 
-    /// A version of Claude Code Router that `npx` fetches from the npm registry. It speaks the same protocol in front
-    /// of other models.
+    /// A version of Claude Code Router that `npx` fetches from the npm registry.
+    ///
+    /// It speaks the same protocol in front of other models.
     ///
     /// ```
     /// # use towline_host::AgentCommand;
