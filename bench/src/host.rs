@@ -10,6 +10,7 @@ mod one;
 pub use one::run as run_one;
 
 use crate::decoder::Role;
+use crate::machine::Ticks;
 use crate::measure::{median, rounds};
 use crate::report::Table;
 use client::Row;
@@ -33,13 +34,16 @@ struct Measured {
 pub fn run(corpus: &Path, agent: &Path) -> Result<bool, Box<dyn Error>> {
     let rounds = rounds()?;
     let corpus = HostCorpus::make(corpus)?;
+    let ticks = Ticks::now()?;
     let measured = measure(&corpus, agent, rounds)?;
+    let others = ticks.used_by_others()?;
 
     println!(
         "\nfrom the agent's pipe to the caller, {:.1} MB, {} lines, median of {rounds} rounds\n",
         corpus.megabytes, corpus.lines
     );
     table(&measured, &corpus).print();
+    println!("\nother processes used {others:.0}% of the machine meanwhile");
     let ours = measured.iter().find(|client| client.row.role == Role::Ours);
     if let Some(ours) = ours {
         print_memory(ours, &measured);
@@ -137,7 +141,7 @@ fn print_memory(ours: &Measured, measured: &[Measured]) {
     let smallest = peers(measured).min_by(|a, b| a.peak_megabytes.total_cmp(&b.peak_megabytes));
     if let Some(peer) = smallest {
         println!(
-            "\npeak memory: ours {:.1} MB, smallest of the peers {:.1} MB ({})",
+            "peak memory: ours {:.1} MB, smallest of the peers {:.1} MB ({})",
             ours.peak_megabytes, peer.peak_megabytes, peer.row.name
         );
     }

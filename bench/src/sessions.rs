@@ -3,7 +3,7 @@
 //! process on the way and at what is left of theirs.
 
 use crate::corpus::Corpus;
-use crate::memory;
+use crate::machine;
 use crate::report::Table;
 use std::env;
 use std::error::Error;
@@ -24,7 +24,7 @@ pub fn run(corpus: &Path, agent: &Path) -> Result<bool, Box<dyn Error>> {
     };
     let script = Script::make(corpus)?;
     let runtime = Runtime::new()?;
-    let before = memory::resident_megabytes()?;
+    let before = machine::resident_megabytes()?;
     let started = Instant::now();
     let gauge = Arc::new(Gauge::new(sessions * script.lines));
     let ends = runtime.block_on(read_all(sessions, agent, &script, &gauge))?;
@@ -187,8 +187,8 @@ impl Mark {
     fn now(lines: usize) -> std::io::Result<Self> {
         Ok(Self {
             lines,
-            resident: memory::resident_megabytes()?,
-            peak: memory::peak_megabytes()?,
+            resident: machine::resident_megabytes()?,
+            peak: machine::peak_megabytes()?,
         })
     }
 }

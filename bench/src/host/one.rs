@@ -4,7 +4,7 @@
 use super::client::{Row, Tally};
 use super::clients;
 use crate::items::{CheapSum, ItemHashes};
-use crate::memory;
+use crate::machine;
 use serde::{Deserialize, Serialize};
 use std::env;
 use std::error::Error;
@@ -103,7 +103,7 @@ pub fn run(name: &str, agent: &Path, depth: &str) -> Result<(), Box<dyn Error>> 
         }
     };
     report.seconds = started.elapsed().as_secs_f64();
-    report.peak_megabytes = memory::peak_megabytes()?;
+    report.peak_megabytes = machine::peak_megabytes()?;
     report.problem = ended.err().map(|problem| problem.to_string());
     println!("{}", serde_json::to_string(&report)?);
     // Whatever a client left running must not keep its process.
