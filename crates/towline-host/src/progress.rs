@@ -53,10 +53,10 @@ impl Progress {
                 self.session_id = None;
                 return;
             }
-            ToHost::System(System::TaskStarted(task)) => {
-                if task.comes_back() && self.background.len() < MOST_TASKS {
-                    self.background.insert(task.task_id.detached());
-                }
+            ToHost::System(System::TaskStarted(task))
+                if task.comes_back() && self.background.len() < MOST_TASKS =>
+            {
+                self.background.insert(task.task_id.detached());
             }
             ToHost::System(System::TaskNotification(task)) => {
                 self.background.remove(&task.task_id);
