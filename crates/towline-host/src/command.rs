@@ -266,7 +266,9 @@ impl AgentCommand {
     ///
     /// let files = McpServerConfig { command: Some("mcp-files".into()), ..McpServerConfig::default() };
     /// let command = AgentCommand::new("claude").remote_mcp_server("files", files);
-    /// assert!(command.to_string().contains(r#"{"mcpServers":{"files":{"command":"mcp-files"}}}"#));
+    /// let flag = r#"{"mcpServers":{"files":{"command":"mcp-files"}}}"#;
+    /// assert!(command.arguments()?.contains(&flag.into()));
+    /// # Ok::<(), towline_host::Error>(())
     /// ```
     #[must_use]
     pub fn remote_mcp_server(mut self, name: impl Into<Text>, config: McpServerConfig) -> Self {
@@ -388,7 +390,8 @@ impl AgentCommand {
     /// # use {std::time::Duration, towline_host::{AgentCommand, Error}};
     /// # let (reader, writer) = tokio::io::duplex(1024); // nobody is there
     /// let command = AgentCommand::new("claude").request_timeout(Some(Duration::from_millis(50)));
-    /// # assert!(matches!(command.attach(reader, writer).await, Err(Error::TimedOut { .. })));
+    /// # let command = command.close_grace(Duration::ZERO);
+    /// # assert!(matches!(command.attach(reader, writer).await, Err(Error::Silent { .. })));
     /// # Ok(())
     /// # });
     /// ```

@@ -203,7 +203,7 @@ flags! {
         /// Gives the form that the result must have, as JSON Schema; see
         /// [`TurnAnswer::structured`](crate::TurnAnswer::structured).
         json_schema(schema: &Json) = flag("--json-schema", json(schema));
-        claude.json_schema(&Json::new(r#"{"type":"object"}"#)?) => r#"--json-schema '{"type":"object"}'"#;
+        claude.json_schema(&Json::new(r#"{"type":"object"}"#)?) => "--json-schema '{…}'";
     }
 
     /// What the model is told.
@@ -286,7 +286,7 @@ flags! {
 
         /// Gives settings that nothing else can change.
         managed_settings(settings: &Json) = flag("--managed-settings", json(settings));
-        claude.managed_settings(&Json::new(r#"{"model":"opus"}"#)?) => r#"--managed-settings '{"model":"opus"}'"#;
+        claude.managed_settings(&Json::new(r#"{"model":"opus"}"#)?) => "--managed-settings '{…}'";
 
         /// Says which settings files are read; none if the list is empty.
         setting_sources(sources: impl IntoIterator<Item = SettingSource>) =
