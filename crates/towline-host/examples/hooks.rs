@@ -55,7 +55,7 @@ fn answer(hook: Hook) -> io::Result<()> {
     writeln!(io::stdout(), "[{}] {command}", hook.callback_id())?;
     match hook.event() {
         Some(HookEvent::PreToolUse) if command.starts_with("rm ") => {
-            hook.deny("nothing is removed here")
+            hook.deny("nothing is removed here");
         }
         Some(HookEvent::PreToolUse) => hook.allow("it only looks"),
         _ => hook.proceed(),

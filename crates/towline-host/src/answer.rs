@@ -1,5 +1,7 @@
 //! [`ask`]: one question, one answer.
 
+use std::time::Duration;
+
 use towline_protocol::{Json, SessionId, Text, TurnResult};
 
 use crate::{command::AgentCommand, error::Error, event::Event, prompt::Prompt, session::Session};
@@ -31,7 +33,9 @@ pub struct TurnAnswer {
     pub result: Box<TurnResult>,
 }
 
-/// Asks `claude` one thing and waits for the answer: for scripts. Questions of the agent are denied.
+/// Asks `claude` one thing and waits for the answer: for scripts.
+///
+/// Questions of the agent are denied.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), towline_host::Error> {
@@ -48,8 +52,9 @@ pub async fn ask(prompt: impl Into<Prompt>) -> Result<TurnAnswer, Error> {
 }
 
 impl Session {
-    /// Asks one thing and waits for the answer, and for what agents in the background bring. Questions of the agent are
-    /// denied.
+    /// Asks one thing and waits for the answer, and for what agents in the background bring.
+    ///
+    /// Questions of the agent are denied.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -63,37 +68,50 @@ impl Session {
     /// When the agent ends before it has answered, or the turn fails.
     pub async fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<TurnAnswer, Error> {
         self.send(prompt).await?;
+        let mut last: Option<Box<TurnResult>> = None;
         loop {
+            // What runs in the background ends with a turn of its own, whose words are the last ones; but not always.
+            let patience = match &last {
+                Some(_) if self.progress().background_tasks() == 0 => AFTERMATH,
+                _ => Duration::MAX,
+            };
+            let Ok(event) = tokio::time::timeout(patience, self.next()).await else {
+                return self.answer(last);
+            };
             // A question in an event is denied when the event is dropped.
-            let event = self.next().await;
             match event {
                 Some(Event::Ended(ending)) => return Err(Error::Ended(Box::new(ending))),
                 None => return Err(Error::Ended(Box::new(self.control().wait().await))),
                 Some(event) => {
-                    // What runs in the background ends with a turn of its own, whose words are the last ones.
-                    if let Some(result) = event.result()
-                        && self.progress().background_tasks() == 0
-                    {
-                        return self.answer(result);
+                    if let Some(result) = event.result() {
+                        let is_last = result.failed() || self.progress().background_tasks() == 0;
+                        last = Some(Box::new(result.clone()));
+                        if is_last {
+                            return self.answer(last);
+                        }
                     }
                 }
             }
         }
     }
 
-    fn answer(&self, result: &TurnResult) -> Result<TurnAnswer, Error> {
+    fn answer(&self, result: Option<Box<TurnResult>>) -> Result<TurnAnswer, Error> {
+        let result = result.unwrap_or_default();
         if result.failed() {
-            return Err(Error::Turn(what_went_wrong(result)));
+            return Err(Error::Turn(what_went_wrong(&result)));
         }
         Ok(TurnAnswer {
             text: result.text().cloned().unwrap_or_default(),
             structured: result.structured_output.clone(),
             session_id: self.id().cloned(),
             cost_usd: self.progress().usages().cost_usd(),
-            result: Box::new(result.clone()),
+            result,
         })
     }
 }
+
+/// How long the turn of a background task may take to begin and end, once the task has ended.
+const AFTERMATH: Duration = Duration::from_secs(60);
 
 fn what_went_wrong(result: &TurnResult) -> Text {
     let errors = result.errors.as_deref().unwrap_or_default();

@@ -180,20 +180,17 @@ impl AgentCommand {
     /// # Errors
     /// When there is neither.
     pub fn home(&self) -> Result<Home, towline_store::Error> {
-        let folder = self.variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-        let folder = folder.or_else(|| Some(PathBuf::from(self.variable("HOME")?).join(".claude")));
-        folder.map(Home::new).ok_or(towline_store::Error::NoHome)
+        Home::from_variables(|name| self.variable(name))
     }
 
-    /// What a variable will be for the agent; nothing if it is empty.
+    /// What a variable will be for the agent.
     fn variable(&self, name: &str) -> Option<OsString> {
         let set = self.environment.iter().rev().find(|(set, _)| set == name);
-        let value = match set {
+        match set {
             Some((_, value)) => value.clone(),
             None if self.inherits => std::env::var_os(name),
             None => None,
-        };
-        value.filter(|value| !value.is_empty())
+        }
     }
 
     /// Begins with an empty environment instead of an inherited one; variables set before are forgotten.
@@ -269,7 +266,9 @@ impl AgentCommand {
     ///
     /// let files = McpServerConfig { command: Some("mcp-files".into()), ..McpServerConfig::default() };
     /// let command = AgentCommand::new("claude").remote_mcp_server("files", files);
-    /// assert!(command.to_string().contains(r#"{"mcpServers":{"files":{"command":"mcp-files"}}}"#));
+    /// let flag = r#"{"mcpServers":{"files":{"command":"mcp-files"}}}"#;
+    /// assert!(command.arguments()?.contains(&flag.into()));
+    /// # Ok::<(), towline_host::Error>(())
     /// ```
     #[must_use]
     pub fn remote_mcp_server(mut self, name: impl Into<Text>, config: McpServerConfig) -> Self {
@@ -348,7 +347,9 @@ impl AgentCommand {
         self
     }
 
-    /// Has the agent decide by itself what it would ask: it denies. For programs that nobody watches.
+    /// Has the agent decide by itself what it would ask: it denies.
+    ///
+    /// For programs that nobody watches.
     ///
     /// ```
     /// # use towline_host::AgentCommand;
@@ -361,7 +362,9 @@ impl AgentCommand {
         self
     }
 
-    /// Refuses an agent of another version. The agent says its version when the host introduces itself.
+    /// Refuses an agent of another version.
+    ///
+    /// The agent says its version when the host introduces itself.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -387,7 +390,8 @@ impl AgentCommand {
     /// # use {std::time::Duration, towline_host::{AgentCommand, Error}};
     /// # let (reader, writer) = tokio::io::duplex(1024); // nobody is there
     /// let command = AgentCommand::new("claude").request_timeout(Some(Duration::from_millis(50)));
-    /// # assert!(matches!(command.attach(reader, writer).await, Err(Error::TimedOut { .. })));
+    /// # let command = command.close_grace(Duration::ZERO);
+    /// # assert!(matches!(command.attach(reader, writer).await, Err(Error::Silent { .. })));
     /// # Ok(())
     /// # });
     /// ```
@@ -432,8 +436,9 @@ impl AgentCommand {
         self
     }
 
-    /// Sets how long a line of the agent may be: 64 MiB, unless set. A longer one is an
-    /// [`Event::Malformed`](crate::Event::Malformed).
+    /// Sets how long a line of the agent may be: 64 MiB, unless set.
+    ///
+    /// A longer one is an [`Event::Malformed`](crate::Event::Malformed).
     ///
     /// ```
     /// # use towline_host::{AgentCommand, Event, Problem};
@@ -494,7 +499,9 @@ impl AgentCommand {
         self.start(transport, description).await
     }
 
-    /// Talks to an agent that is already there, over any two streams. The program and its flags do not matter then.
+    /// Talks to an agent that is already there, over any two streams.
+    ///
+    /// The program and its flags do not matter then.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -520,7 +527,9 @@ impl AgentCommand {
             .await
     }
 
-    /// Asks one thing and waits for the answer: for scripts. Questions of the agent are denied.
+    /// Asks one thing and waits for the answer: for scripts.
+    ///
+    /// Questions of the agent are denied.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -541,6 +550,11 @@ impl AgentCommand {
         answer
     }
 
+    /// How long a request may take.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
     /// The command line, for a person.
     pub(crate) fn describe(&self, arguments: &[OsString]) -> String {
         let words = std::iter::once(&self.program)
@@ -553,21 +567,17 @@ impl AgentCommand {
     }
 
     async fn start(self, transport: Transport, description: String) -> Result<Session, Error> {
-        let wanted = self.wanted;
-        let session = Session::start(
-            transport,
-            Parts {
-                command: description.clone(),
-                limits: self.limits,
-                timeout: self.timeout,
-                session_id: given_session(&self.flags),
-                servers: self.servers,
-                initialize: self.initialize,
-            },
-        )
-        .await?;
-        if let Some(wanted) = wanted {
-            version::check(&session, &wanted, &description)?;
+        let parts = Parts {
+            command: description,
+            limits: self.limits.clone(),
+            timeout: self.timeout,
+            session_id: given_session(&self.flags),
+            servers: self.servers.clone(),
+            initialize: self.initialize.clone(),
+        };
+        let session = Session::start(transport, parts).await?;
+        if let Some(wanted) = &self.wanted {
+            self.check_version(&session, wanted).await?;
         }
         Ok(session)
     }
@@ -661,7 +671,9 @@ impl HookOn {
         self
     }
 
-    /// Sets how long the agent waits for an answer. A tool whose hook is late does not run.
+    /// Sets how long the agent waits for an answer.
+    ///
+    /// A tool whose hook is late does not run.
     ///
     /// ```
     /// # use towline_host::{HookEvent, HookOn};

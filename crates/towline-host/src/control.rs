@@ -2,7 +2,13 @@
 
 mod requests;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use towline_protocol::{
@@ -15,7 +21,9 @@ use crate::{
     prompt::Prompt,
 };
 
-/// A handle to a running agent: sends messages, asks, interrupts, closes. Cheap to clone.
+/// A handle to a running agent: sends messages, asks, interrupts, closes.
+///
+/// Cheap to clone.
 ///
 /// Requests time out ([`Control::with_timeout`], a minute by default) and fail at once when the agent is gone. While a
 /// request waits, the session reads up to 16 MiB ahead of whoever looks at its events, so that the answer can arrive.
@@ -34,6 +42,7 @@ pub struct Control {
     /// Room for what is written faster than the agent reads, in bytes.
     room: Arc<Semaphore>,
     timeout: Option<Duration>,
+    input_closed: Arc<AtomicBool>,
     ended: watch::Receiver<Option<Ending>>,
 }
 
@@ -42,11 +51,13 @@ impl Control {
         orders: mpsc::UnboundedSender<Order>,
         ended: watch::Receiver<Option<Ending>>,
         timeout: Option<Duration>,
+        input_closed: Arc<AtomicBool>,
     ) -> Self {
         Self {
             orders,
             room: Arc::new(Semaphore::new(ROOM as usize)),
             timeout,
+            input_closed,
             ended,
         }
     }
@@ -65,9 +76,11 @@ impl Control {
         self
     }
 
-    /// Sends a message of the user. It may be sent while a turn runs; the agent then queues it.
+    /// Sends a message of the user.
     ///
-    /// Waits while the agent does not read what was sent before.
+    /// It may be sent while a turn runs; the agent then queues it.
+    ///
+    /// Waits while the agent does not read what was sent before, but not longer than a request may take.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -132,11 +145,17 @@ impl Control {
             room = Arc::clone(&self.room).acquire_many_owned(wanted) => room.ok(),
             ending = ended.wait_for(Option::is_some) => {
                 let ending = ending.ok().and_then(|ending| ending.clone());
-                return Err(self.gone(ending));
+                return Err(gone(ending));
+            }
+            after = passed(self.timeout) => {
+                let request = "a message".to_owned();
+                return Err(Error::TimedOut { request, after });
             }
         };
-        self.order(Order::Send(ToWrite { bytes, _room: room }))
-            .await
+        if self.input_closed.load(Ordering::Relaxed) && self.ended.borrow().is_none() {
+            return Err(Error::InputClosed);
+        }
+        self.order(Order::Send(ToWrite { bytes, room })).await
     }
 
     /// Asks the agent anything that is typed; most questions have a method of their own.
@@ -159,7 +178,11 @@ impl Control {
             settled,
         })
         .await?;
-        match outcome.await.unwrap_or(Outcome::Closed) {
+        let mut asker = Asker {
+            orders: &self.orders,
+            outcome: Some(outcome),
+        };
+        match asker.outcome().await {
             Outcome::Answered(answer) => Ok(answer),
             Outcome::Refused(failure) => Err(Error::Refused {
                 request: name,
@@ -200,7 +223,9 @@ impl Control {
         self.request(request).await
     }
 
-    /// Says that nothing more will be sent. The agent finishes what it has and ends.
+    /// Says that nothing more will be sent.
+    ///
+    /// The agent finishes what it has and ends.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -217,7 +242,9 @@ impl Control {
     }
 
     /// Ends the agent and waits for it: an interrupt, the end of its input, five seconds, `SIGTERM`, five seconds,
-    /// `SIGKILL`. See [`AgentCommand::close_grace`](crate::AgentCommand::close_grace).
+    /// `SIGKILL`.
+    ///
+    /// See [`AgentCommand::close_grace`](crate::AgentCommand::close_grace).
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -272,9 +299,46 @@ impl Control {
     async fn ended(&self) -> Error {
         Error::Ended(Box::new(self.wait().await))
     }
+}
 
-    fn gone(&self, ending: Option<Ending>) -> Error {
-        Error::Ended(Box::new(ending.unwrap_or_else(lost)))
+fn gone(ending: Option<Ending>) -> Error {
+    Error::Ended(Box::new(ending.unwrap_or_else(lost)))
+}
+
+/// Waits until a time is over, if there is one, and gives it.
+async fn passed(time: Option<Duration>) -> Duration {
+    match time {
+        Some(time) => {
+            tokio::time::sleep(time).await;
+            time
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Tells the loop when somebody stops waiting for an answer.
+struct Asker<'a> {
+    orders: &'a mpsc::UnboundedSender<Order>,
+    outcome: Option<oneshot::Receiver<Outcome>>,
+}
+
+impl Asker<'_> {
+    async fn outcome(&mut self) -> Outcome {
+        let Some(outcome) = &mut self.outcome else {
+            return Outcome::Closed;
+        };
+        let settled = outcome.await.unwrap_or(Outcome::Closed);
+        self.outcome = None;
+        settled
+    }
+}
+
+impl Drop for Asker<'_> {
+    fn drop(&mut self) {
+        // The receiver first: that it is gone is what the loop looks for.
+        if self.outcome.take().is_some() {
+            self.orders.send(Order::Forget).ok();
+        }
     }
 }
 

@@ -5,7 +5,13 @@
 
 mod outgoing;
 
-use std::{collections::HashMap, future::poll_fn, io, time::Duration};
+use std::{
+    collections::HashMap,
+    future::poll_fn,
+    io,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use tokio::{
@@ -26,7 +32,7 @@ use crate::{
     question::{self, QuestionId, Responder},
     queue::Sender,
     stderr::Stderr,
-    transport::{Keeper, Stop, Transport},
+    transport::{Keeper, PIPE, Stop, Transport},
 };
 
 use outgoing::Outgoing;
@@ -43,6 +49,8 @@ pub(crate) enum Order {
         timeout: Option<Duration>,
         settled: oneshot::Sender<Outcome>,
     },
+    /// Some of those who asked do not wait any more.
+    Forget,
     /// Answer the agent.
     Answer { ticket: Ticket, answer: Answer },
     /// Nothing more will be sent: close the agent's input once all is written.
@@ -69,6 +77,8 @@ pub(crate) struct Setup {
     pub(crate) sender: mpsc::WeakUnboundedSender<Order>,
     pub(crate) events: Sender<Item>,
     pub(crate) servers: Servers,
+    /// Whether there is no use in sending.
+    pub(crate) input_closed: Arc<AtomicBool>,
     /// For whoever asks after the end.
     pub(crate) ended: watch::Sender<Option<Ending>>,
 }
@@ -85,18 +95,23 @@ pub(crate) async fn drive(mut transport: Transport, setup: Setup) {
         waiting: HashMap::new(),
         open: HashMap::new(),
         decoder: LineDecoder::with_limit(setup.limits.line),
+        line_size: 0,
         closing: None,
         closed: false,
-        outgoing: Outgoing::new(transport.stdin),
+        outgoing: Outgoing::new(transport.stdin, Arc::clone(&setup.input_closed)),
         stdout: transport.stdout,
         keeper: transport.keeper,
         stderr,
         setup,
     };
     let exit = driver.run().await;
-    if let Some(drained) = drained {
+    if let Some(mut drained) = drained
+        && tokio::time::timeout(LAST_WORDS, &mut drained)
+            .await
+            .is_err()
+    {
         // What the agent started may hold the pipe open for ever.
-        tokio::time::timeout(LAST_WORDS, drained).await.ok();
+        drained.abort();
     }
     driver.end(exit);
 }
@@ -113,6 +128,8 @@ struct Driver {
     /// Who is to be told when a question of the agent is over.
     open: HashMap<Ticket, oneshot::Sender<Withdrawal>>,
     decoder: LineDecoder,
+    /// How long the line of the control conversation is that is being dealt with.
+    line_size: usize,
     /// Until when the agent may take to end, once it is to.
     closing: Option<Instant>,
     /// Whether it was us who wanted it to end.
@@ -125,6 +142,8 @@ impl Driver {
         let mut orders_open = true;
         let mut stdout_open = true;
         let mut exit = None;
+        // What can be in the pipe when the agent has ended; all beyond that is somebody else's.
+        let mut last_words = 2 * PIPE;
         while stdout_open || (self.keeper.is_some() && exit.is_none()) {
             self.carry_out();
 
@@ -134,10 +153,11 @@ impl Driver {
             let due = peer_due.into_iter().chain(closing_due).min();
             let is_writing = self.outgoing.has_work();
             let events = &self.setup.events;
-            let stderr_may_speak = events.has_room(self.setup.limits.queue);
             let has_keeper = self.keeper.is_some();
-            // What an agent started may hold its output open after its end.
+            // What an agent started may hold its output open after its end, and write on.
             let patience = exit.is_some().then_some(LAST_WORDS);
+            // An agent that asks and does not read the answers has to wait.
+            let may_read = stdout_open && self.outgoing.has_room_for_replies();
             tokio::select! {
                 biased;
                 order = self.setup.orders.recv(), if orders_open => match order {
@@ -161,13 +181,17 @@ impl Driver {
                 ended = exit_of(&mut self.keeper), if has_keeper && exit.is_none() => {
                     exit = Some(ended.ok());
                 }
-                () = self.stderr.due(), if stderr_may_speak => self.pass_on_stderr(),
+                () = due_when_there_is_room(&self.stderr, events, self.setup.limits.queue) => self.pass_on_stderr(),
                 read = read_when_there_is_room(&mut self.stdout, &mut self.decoder, events, limit, patience),
-                    if stdout_open =>
+                    if may_read =>
                 {
+                    let read = read.unwrap_or_default();
+                    if exit.is_some() {
+                        last_words = last_words.saturating_sub(read);
+                    }
                     match read {
-                        Ok(1..) => self.take_in(),
-                        Ok(0) | Err(_) => {
+                        1.. if last_words > 0 => self.take_in(),
+                        _ => {
                             stdout_open = false;
                             self.finish_reading();
                             // An agent that writes no more has nothing left to do.
@@ -203,15 +227,14 @@ impl Driver {
         let item = Item::from(line);
         if let Item::Line(text) = &item {
             tracing::trace!(line = text.as_str(), "the agent says");
-            if is_control(text) {
+            if towline_protocol::is_control(text) {
                 let text = text.clone();
                 // What came before a question stays before it.
                 self.pass_on(batch, size);
                 return self.control_line(text);
             }
-            *size += text.len();
         }
-        *size += size_of::<Item>();
+        *size += item.size();
         batch.push(item);
     }
 
@@ -223,6 +246,7 @@ impl Driver {
     }
 
     fn control_line(&mut self, line: Text) {
+        self.line_size = line.len();
         let frame = match Frame::<ToHost>::decode(line.clone()) {
             Ok(frame) => frame,
             Err(error) => return self.malformed(line, Problem::Decode(error)),
@@ -240,7 +264,8 @@ impl Driver {
     }
 
     fn malformed(&mut self, line: Text, problem: Problem) {
-        tracing::warn!(line = line.as_str(), %problem, "the agent wrote what cannot be used");
+        let start = &line[..line.floor_char_boundary(SHOWN)];
+        tracing::warn!(line = start, %problem, "the agent wrote what cannot be used");
         let bytes = line.len();
         self.push_event(Event::Malformed(Malformed { line, problem }), bytes);
     }
@@ -253,7 +278,7 @@ impl Driver {
                 timeout,
                 settled,
             } => {
-                let deadline = timeout.map(|timeout| (Instant::now() + timeout).into_std());
+                let deadline = timeout.and_then(deadline);
                 let id = self.peer.ask(*request, deadline);
                 self.waiting.insert(id, settled);
             }
@@ -261,6 +286,12 @@ impl Driver {
                 self.open.remove(&ticket);
                 // Too late, if it is over; the caller has been told.
                 self.peer.answer(ticket, answer);
+            }
+            Order::Forget => {
+                let gone = self.waiting.iter().filter(|(_, asker)| asker.is_closed());
+                for id in gone.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+                    self.peer.cancel(&id);
+                }
             }
             Order::EndInput => self.outgoing.end(),
             Order::Close => self.close(),
@@ -275,7 +306,7 @@ impl Driver {
                     let line = Frame::encode(ToAgent::from(line)).line().clone();
                     self.outgoing.push(ToWrite {
                         bytes: with_line_end(&line),
-                        _room: None,
+                        room: None,
                     });
                 }
                 Output::Event(event) => self.peer_event(event),
@@ -330,30 +361,31 @@ impl Driver {
     }
 
     fn asked(&mut self, ticket: Ticket, request: Box<Request>) {
+        if let Some(timeout) = self.setup.limits.question_timeout
+            && let Some(deadline) = deadline(timeout)
+        {
+            let why = format!(
+                "Nobody answered within {}, so this was denied.",
+                in_words(timeout)
+            );
+            let answer = question::refusal(&request, &why);
+            self.peer.answer_at(ticket, deadline, answer);
+        }
         let request = match self.setup.servers.take(ticket, request) {
-            Ok(taken) => {
-                if let Some(answer) = taken {
+            Ok(answers) => {
+                for (ticket, answer) in answers {
                     self.peer.answer(ticket, answer);
                 }
                 return;
             }
             Err(request) => *request,
         };
-        if let Some(timeout) = self.setup.limits.question_timeout {
-            let why = format!(
-                "Nobody answered within {}, so this was denied.",
-                in_words(timeout)
-            );
-            let answer = question::refusal(&request, &why);
-            self.peer
-                .answer_at(ticket, (Instant::now() + timeout).into_std(), answer);
-        }
         let unanswered = question::refusal(&request, "The host did not answer this question.");
         let orders = self.setup.sender.clone();
         let (told, withdrawn) = oneshot::channel();
         self.open.insert(ticket, told);
         let responder = Responder::new(ticket, orders, withdrawn, unanswered);
-        self.push_event(question::event(request, responder), SMALL);
+        self.push_event(question::event(request, responder), SMALL + self.line_size);
     }
 
     /// Interrupt, end of input, and then what [`Keeper`](crate::transport::Keeper) does to a process that stays.
@@ -363,8 +395,7 @@ impl Driver {
         }
         self.closed = true;
         let grace = self.setup.limits.close_grace;
-        let deadline = (Instant::now() + grace).into_std();
-        self.peer.ask(Request::interrupt(), Some(deadline));
+        self.peer.ask(Request::interrupt(), deadline(grace));
         self.stop(grace);
     }
 
@@ -373,7 +404,8 @@ impl Driver {
         self.outgoing.end();
         if self.closing.is_none() {
             // A process is killed before this; anything else is left to itself then.
-            self.closing = Some(Instant::now() + patience + grace + LAST_WORDS);
+            let time = patience.saturating_add(grace).saturating_add(LAST_WORDS);
+            self.closing = Instant::now().checked_add(time);
         }
         if let Some(keeper) = &mut self.keeper {
             keeper.stop(Stop { patience, grace });
@@ -398,7 +430,7 @@ impl Driver {
 
     fn pass_on_stderr(&mut self) {
         if let Some(words) = self.stderr.take() {
-            tracing::warn!(stderr = words, "the agent complains");
+            tracing::debug!(stderr = words, "the agent complains");
             let bytes = words.len();
             self.push_event(Event::Stderr(words), bytes);
         }
@@ -409,10 +441,10 @@ impl Driver {
         self.setup.events.push([item], bytes);
     }
 
-    /// How much may wait in the queue. While we wait for an answer it may be more, because the answer stands behind
-    /// what is not read yet.
+    /// How much may wait in the queue. While we wait for the agent to answer or to read it may be more: the answer stands
+    /// behind what is not read yet, and an agent may not read before it has written.
     fn room(&self) -> usize {
-        if self.peer.waiting().next().is_some() {
+        if self.peer.waiting().next().is_some() || self.outgoing.has_lines() {
             self.setup.limits.queue.max(OVERDRAFT)
         } else {
             self.setup.limits.queue
@@ -440,6 +472,12 @@ async fn read_when_there_is_room(
     }
 }
 
+/// Waits for complaints that are due, then for room in the queue.
+async fn due_when_there_is_room(stderr: &Stderr, events: &Sender<Item>, limit: usize) {
+    stderr.due().await;
+    poll_fn(|context| events.poll_room(context, limit)).await;
+}
+
 async fn until(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,
@@ -454,21 +492,16 @@ async fn exit_of(keeper: &mut Option<Keeper>) -> io::Result<Exit> {
     }
 }
 
-/// Whether a line belongs to the control conversation.
-fn is_control(line: &str) -> bool {
-    matches!(
-        towline_protocol::peek_kind(line).as_deref(),
-        Some(
-            "control_request" | "control_response" | "control_cancel_request" | "callback.request"
-        )
-    )
-}
-
 pub(crate) fn with_line_end(line: &str) -> Bytes {
     let mut bytes = Vec::with_capacity(line.len() + 1);
     bytes.extend_from_slice(line.as_bytes());
     bytes.push(b'\n');
     bytes.into()
+}
+
+/// When a time from now is over; nothing if that is beyond all time.
+fn deadline(time: Duration) -> Option<std::time::Instant> {
+    Instant::now().checked_add(time).map(Instant::into_std)
 }
 
 fn in_words(time: Duration) -> String {
@@ -480,6 +513,8 @@ fn in_words(time: Duration) -> String {
     }
 }
 
+/// How much of a line is logged.
+const SHOWN: usize = 200;
 /// What an event without a line counts in the queue.
 const SMALL: usize = 256;
 /// How much may wait in the queue while we wait for an answer of the agent.

@@ -50,6 +50,17 @@ pub enum Error {
     /// The agent is not, or no longer, running.
     #[error("{0}")]
     Ended(Box<Ending>),
+    /// The agent does not read any more: its input was ended, by us or by itself.
+    #[error("the agent's input is closed")]
+    InputClosed,
+    /// The agent was started and said nothing.
+    #[error("the agent did not answer `initialize` within {after:?}: {ending}")]
+    Silent {
+        /// How long it was waited for.
+        after: Duration,
+        /// What it was started with, how it was ended, and what it said on standard error.
+        ending: Box<Ending>,
+    },
     /// No answer came in time.
     #[error("the agent did not answer `{request}` within {after:?}")]
     TimedOut {

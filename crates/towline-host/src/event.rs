@@ -133,6 +133,20 @@ pub(crate) enum Item {
     Event(Box<Event>),
 }
 
+impl Item {
+    /// What it holds, for the bound of the queue.
+    pub(crate) fn size(&self) -> usize {
+        let held = match self {
+            Self::Line(line) => line.len(),
+            Self::Event(event) => match &**event {
+                Event::Malformed(malformed) => malformed.line.len(),
+                _ => 0,
+            },
+        };
+        size_of::<Self>() + held
+    }
+}
+
 impl From<Line> for Item {
     fn from(line: Line) -> Self {
         let (line, problem) = match line {

@@ -103,21 +103,18 @@ impl Servers {
         }
     }
 
-    /// Takes a request if it is for a server, and gives the answer if there is one already. Any other is given back.
+    /// Takes a request if it is for a server, and gives the answers there are already. Any other is given back.
     pub(crate) fn take(
         &mut self,
         ticket: Ticket,
         request: Box<Request>,
-    ) -> Result<Option<Answer>, Box<Request>> {
+    ) -> Result<Vec<(Ticket, Answer)>, Box<Request>> {
         let Request::McpMessage(message) = &*request else {
             return Err(request);
         };
         let name = &message.server_name;
         let Some(server) = self.servers.iter().find(|server| server.name == *name) else {
-            return Ok(Some(Err(format!(
-                "there is no MCP server named {name} here"
-            )
-            .into())));
+            return Err(request);
         };
         Ok(server.take(ticket, &message.message))
     }
@@ -131,30 +128,53 @@ impl Servers {
 }
 
 impl Server {
-    fn take(&self, ticket: Ticket, message: &Json) -> Option<Answer> {
+    fn take(&self, ticket: Ticket, message: &Json) -> Vec<(Ticket, Answer)> {
         let message = match message.parse::<ClientJsonRpcMessage>() {
             Ok(message) => message,
-            Err(error) => return Some(Err(format!("no JSON-RPC message: {error}").into())),
+            Err(error) => {
+                return vec![(ticket, Err(format!("no JSON-RPC message: {error}").into()))];
+            }
         };
+        let mut answers = Vec::new();
         let id = match &message {
             JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            JsonRpcMessage::Notification(notification) => {
+                // The server will not answer what is cancelled, and the agent waits.
+                answers.extend(self.cancelled(&notification.notification));
+                None
+            }
             _ => None,
         };
-        if let Some(id) = &id {
-            lock(&self.open).insert(id.clone(), ticket);
+        if let Some(id) = &id
+            && let Some(displaced) = lock(&self.open).insert(id.clone(), ticket)
+        {
+            answers.push((
+                displaced,
+                Err("another request came with the same id".into()),
+            ));
         }
         if self.inbox.try_send(message).is_err() {
             if let Some(id) = &id {
                 lock(&self.open).remove(id);
             }
-            return Some(Err("the MCP server has ended, or is too slow".into()));
+            answers.push((
+                ticket,
+                Err("the MCP server has ended, or is too slow".into()),
+            ));
+        } else if id.is_none() {
+            answers.push((ticket, Ok(Some(McpMessageAnswer::acknowledged()))));
         }
-        match id {
-            Some(_) => None,
-            None => Some(Ok(Some(wrapped(
-                Json::new(r#"{"jsonrpc":"2.0","result":{}}"#).unwrap_or_default(),
-            )))),
-        }
+        answers
+    }
+
+    /// The answer to the request that a notification cancels.
+    fn cancelled(&self, notification: &ClientNotification) -> Option<(Ticket, Answer)> {
+        let ClientNotification::CancelledNotification(cancelled) = notification else {
+            return None;
+        };
+        let id = cancelled.params.request_id.as_ref()?;
+        let ticket = lock(&self.open).remove(id)?;
+        Some((ticket, Err("cancelled".into())))
     }
 
     fn cancel(&self, ticket: Ticket) {
@@ -231,6 +251,16 @@ impl Line {
     fn order(&self, order: Order) -> Result<(), Over> {
         let orders = self.orders.upgrade().ok_or(Over)?;
         orders.send(order).map_err(|_| Over)
+    }
+}
+
+impl Drop for Line {
+    /// A server that has ended answers nothing any more, and the agent waits.
+    fn drop(&mut self) {
+        for (_, ticket) in std::mem::take(&mut *lock(&self.open)) {
+            let answer = Err("the MCP server has ended".into());
+            self.order(Order::Answer { ticket, answer }).ok();
+        }
     }
 }
 

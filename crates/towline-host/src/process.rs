@@ -45,6 +45,7 @@ pub struct Process {
     pub stderr: Option<ChildStderr>,
     child: Child,
     group: Pid,
+    mark: Mark,
     watch: Option<Watch>,
     exit: Option<Exit>,
 }
@@ -66,7 +67,9 @@ pub enum Exit {
 }
 
 impl Process {
-    /// Starts a child that reads and writes pipes. Needs a tokio runtime.
+    /// Starts a child that reads and writes pipes.
+    ///
+    /// Needs a tokio runtime.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -99,7 +102,8 @@ impl Process {
     /// # Errors
     /// When the program cannot be started, or the watchdog cannot.
     pub fn spawn_with(mut command: std::process::Command, stderr: Stdio) -> io::Result<Self> {
-        Mark::new()?.put_on(&mut command);
+        let mark = Mark::new()?;
+        mark.put_on(&mut command);
         let mut child = Command::from(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -117,6 +121,7 @@ impl Process {
             stderr: child.stderr.take(),
             child,
             group,
+            mark,
             watch: Some(Watch::over(group)),
             exit: None,
         })
@@ -137,7 +142,9 @@ impl Process {
         self.group.as_raw_pid().cast_unsigned()
     }
 
-    /// Sends a signal to the child and its group. Nothing happens once the child has ended.
+    /// Sends a signal to the child and its group.
+    ///
+    /// Nothing happens once the child has ended.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -162,7 +169,9 @@ impl Process {
         }
     }
 
-    /// Waits until the child has ended, and reaps it. Can be dropped and called again.
+    /// Waits until the child has ended, reaps it, and ends what it left behind.
+    ///
+    /// Can be dropped and called again.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -181,11 +190,15 @@ impl Process {
             return Ok(exit);
         }
         let exit = Exit::from(self.child.wait().await?);
+        // Now, and not later: the id of the group may soon be somebody else's.
+        self.kill();
         self.exit = Some(exit);
         Ok(exit)
     }
 
-    /// Ends the child: `SIGTERM`, then `SIGKILL` to all that is left after `grace`. Reaps it.
+    /// Ends the child: `SIGTERM`, then `SIGKILL` to all that is left after `grace`.
+    ///
+    /// Reaps it.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -204,16 +217,15 @@ impl Process {
         if self.exit.is_none() {
             let descendants = Descendants::of(self.group);
             self.signal(Signal::TERM)?;
-            if let Ok(exit) = tokio::time::timeout(grace, self.wait()).await {
-                exit?;
-            }
+            tokio::time::timeout(grace, self.wait()).await.ok();
+            // The child first: a shell that sees its child killed could still end by itself, with another exit.
+            self.kill();
             descendants.kill();
         }
-        self.kill();
         self.wait().await
     }
 
-    /// `SIGKILL` to the child, its group and everything they started.
+    /// `SIGKILL` to the child, its group and everything they started, also what left the group.
     fn kill(&mut self) {
         if self.watch.take().is_none() {
             return;
@@ -222,6 +234,7 @@ impl Process {
         // The group may be gone; there is nobody left to tell about any other failure.
         kill_process_group(self.group, Signal::KILL).ok();
         descendants.kill();
+        Descendants::marked(&self.mark).kill();
     }
 }
 

@@ -33,7 +33,9 @@ impl Progress {
         }
     }
 
-    /// Takes in a line of the agent. A session does that by itself.
+    /// Takes in a line of the agent.
+    ///
+    /// A session does that by itself.
     ///
     /// ```
     /// # use towline_host::{Progress, ToHost, Wire};
@@ -51,15 +53,10 @@ impl Progress {
                 self.session_id = None;
                 return;
             }
-            ToHost::System(System::TaskStarted(task)) => {
-                // Agents and workflows come back with a turn of their own. A command in the background may never end.
-                let comes_back = matches!(
-                    task.task_type.as_deref(),
-                    Some("local_agent" | "local_workflow")
-                );
-                if comes_back && self.background.len() < MOST_TASKS {
-                    self.background.insert(task.task_id.detached());
-                }
+            ToHost::System(System::TaskStarted(task))
+                if task.comes_back() && self.background.len() < MOST_TASKS =>
+            {
+                self.background.insert(task.task_id.detached());
             }
             ToHost::System(System::TaskNotification(task)) => {
                 self.background.remove(&task.task_id);
@@ -74,9 +71,10 @@ impl Progress {
         }
     }
 
-    /// The id of the session, once it is known: the one it was given, or the first one that a line other than `system` and
-    /// `stream_event` has, so that a fork shows its new id and not the one it was forked from. After `/clear` it is a new
-    /// one.
+    /// The id of the session, once it is known: the one it was given, or the first one that a line other than `system`
+    /// and `stream_event` has, so that a fork shows its new id and not the one it was forked from.
+    ///
+    /// After `/clear` it is a new one.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -115,8 +113,9 @@ impl Progress {
         self.accumulator.usages()
     }
 
-    /// The message being written by the main thread, or by the subagent that a call started. Needs
-    /// [`AgentCommand::partial_messages`](crate::AgentCommand::partial_messages).
+    /// The message being written by the main thread, or by the subagent that a call started.
+    ///
+    /// Needs [`AgentCommand::partial_messages`](crate::AgentCommand::partial_messages).
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -133,8 +132,9 @@ impl Progress {
         self.accumulator.draft(subagent)
     }
 
-    /// How many agents and workflows are at work. Those that are left at the end of a turn come back with one of their
-    /// own.
+    /// How many agents and workflows are at work.
+    ///
+    /// Those that are left at the end of a turn come back with one of their own.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {

@@ -49,6 +49,8 @@ pub(crate) struct Responder {
     /// A question does not keep its session alive.
     orders: mpsc::WeakUnboundedSender<Order>,
     withdrawn: oneshot::Receiver<Withdrawal>,
+    /// How it ended, once that is known.
+    over: Option<Withdrawal>,
     /// What is answered if nobody does; nothing once somebody did.
     unanswered: Option<Answer>,
 }
@@ -64,6 +66,7 @@ impl Responder {
             id: QuestionId(ticket),
             orders,
             withdrawn,
+            over: None,
             unanswered: Some(unanswered),
         }
     }
@@ -84,8 +87,13 @@ impl Responder {
 
     /// Ready when the question needs no answer any more. Never, if it stays open until it is answered.
     async fn withdrawn(&mut self) -> Withdrawal {
+        if let Some(over) = self.over {
+            return over;
+        }
         // The driver keeps its end until the question is over; if the driver itself is gone, so is the agent.
-        (&mut self.withdrawn).await.unwrap_or(Withdrawal::Closed)
+        let over = (&mut self.withdrawn).await.unwrap_or(Withdrawal::Closed);
+        self.over = Some(over);
+        over
     }
 
     fn send(&self, answer: Answer) {
@@ -113,6 +121,10 @@ pub(crate) fn refusal(request: &Request, why: &str) -> Answer {
             ..PermissionAnswer::deny(why)
         }),
         Request::Elicitation(_) => Ok(Some(DialogAnswer::Cancel.to_json())),
+        Request::McpMessage(message) => {
+            let name = &message.server_name;
+            Err(format!("there is no MCP server named {name} here").into())
+        }
         _ => Err(why.into()),
     }
 }
@@ -157,8 +169,10 @@ macro_rules! common_to_questions {
                 self.responder.id
             }
 
-            /// Waits until the question needs no answer any more: the agent took it back, it timed out, or the agent
-            /// is gone. Whoever asks a person can take the prompt away then.
+            /// Waits until the question needs no answer any more: the agent took it back, it timed out, or the agent is
+            /// gone.
+            ///
+            /// Whoever asks a person can take the prompt away then.
             #[doc = $crate::question::example!(
                 $question,
                 $prompt,

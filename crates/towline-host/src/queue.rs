@@ -75,11 +75,6 @@ impl<T> Sender<T> {
         shared.wants_room = Some(context.waker().clone());
         Poll::Pending
     }
-
-    /// Whether less than `limit` bytes wait.
-    pub(crate) fn has_room(&self, limit: usize) -> bool {
-        lock(&self.shared).bytes < limit
-    }
 }
 
 impl<T> Receiver<T> {

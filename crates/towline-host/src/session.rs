@@ -3,6 +3,7 @@
 use std::{
     future::poll_fn,
     pin::Pin,
+    sync::{Arc, atomic::AtomicBool},
     task::{Context, Poll},
 };
 
@@ -96,7 +97,13 @@ impl Session {
         let (sender, orders) = mpsc::unbounded_channel();
         let (events, queue) = queue::queue();
         let (ended, has_ended) = watch::channel(None);
-        let control = Control::new(sender.clone(), has_ended, parts.timeout);
+        let input_closed = Arc::<AtomicBool>::default();
+        let control = Control::new(
+            sender.clone(),
+            has_ended,
+            parts.timeout,
+            Arc::clone(&input_closed),
+        );
         let servers = Servers::start(&parts.servers, &sender.downgrade());
         tokio::spawn(driver::drive(
             transport,
@@ -107,12 +114,21 @@ impl Session {
                 sender: sender.downgrade(),
                 events,
                 servers,
+                input_closed,
                 ended,
             },
         ));
         let agent = match parts.initialize {
-            Some(initialize) => Some(Box::new(control.initialize(initialize).await?)),
             None => None,
+            Some(initialize) => match control.initialize(initialize).await {
+                Ok(answer) => Some(Box::new(answer)),
+                Err(Error::TimedOut { after, .. }) => {
+                    drop(queue);
+                    let ending = Box::new(control.close().await);
+                    return Err(Error::Silent { after, ending });
+                }
+                Err(error) => return Err(error),
+            },
         };
         Ok(Self {
             control,
@@ -125,8 +141,9 @@ impl Session {
         })
     }
 
-    /// What the agent said of itself: its commands, models, account and output styles. Nothing if it was not asked
-    /// ([`AgentCommand::without_initialize`](crate::AgentCommand::without_initialize)).
+    /// What the agent said of itself: its commands, models, account and output styles.
+    ///
+    /// Nothing if it was not asked ([`AgentCommand::without_initialize`](crate::AgentCommand::without_initialize)).
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -169,7 +186,9 @@ impl Session {
         self.control.interrupt().await.map(|_| ())
     }
 
-    /// Everything else that can be said to the agent. Clone it to use it elsewhere, such as in another task.
+    /// Everything else that can be said to the agent.
+    ///
+    /// Clone it to use it elsewhere, such as in another task.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -194,7 +213,9 @@ impl Session {
         &mut self.events
     }
 
-    /// The next event; nothing after [`Event::Ended`]. Can be dropped and called again without losing one.
+    /// The next event; nothing after [`Event::Ended`].
+    ///
+    /// Can be dropped and called again without losing one.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -263,7 +284,9 @@ impl Session {
 }
 
 impl Events {
-    /// The next event; nothing after [`Event::Ended`]. Can be dropped and called again without losing one.
+    /// The next event; nothing after [`Event::Ended`].
+    ///
+    /// Can be dropped and called again without losing one.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {

@@ -5,9 +5,11 @@ use std::time::Duration;
 use tokio::{sync::Mutex, time::Instant};
 use towline_protocol::{Extra, System, ToHost, control::answer::SlashCommand};
 
-use crate::{command::AgentCommand, error::Error, event::Event};
+use crate::{command::AgentCommand, error::Error, event::Event, session::Session};
 
-/// The slash commands of an agent. Finding them starts one, so what was found is kept for five minutes.
+/// The slash commands of an agent.
+///
+/// Finding them starts one, so what was found is kept for five minutes.
 ///
 /// ```
 /// # towline_testkit::fake_agent::run_example(async {
@@ -35,7 +37,9 @@ impl SlashCommands {
     /// ```
     pub const KEPT_FOR: Duration = Duration::from_secs(5 * 60);
 
-    /// The commands of an agent, in the directory it is to work in. Nothing is started yet.
+    /// The commands of an agent, in the directory it is to work in.
+    ///
+    /// Nothing is started yet.
     ///
     /// ```
     /// # use towline_host::{AgentCommand, SlashCommands};
@@ -104,7 +108,19 @@ impl SlashCommands {
         }
     }
 
-    /// Asks now, by introducing a host: the answer has the commands, with descriptions. Nothing if it has none.
+    /// Asks now, by introducing a host: the answer has the commands, with descriptions.
+    ///
+    /// Nothing if it has none.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program)).by_initialize().await?.unwrap();
+    /// assert_eq!(commands[0].description.as_deref(), Some("Shortens the conversation"));
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the agent cannot be started, or does not answer.
@@ -118,30 +134,52 @@ impl SlashCommands {
 
     /// Asks now, by sending `/` and looking at the first `system/init`: names alone, but of any agent.
     ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let commands = SlashCommands::of(AgentCommand::new(program)).by_probe().await?;
+    /// assert_eq!((&*commands[0].name, &commands[0].description), ("compact", &None));
+    /// # Ok(())
+    /// # });
+    /// ```
+    ///
     /// # Errors
-    /// When the agent cannot be started, or ends without saying.
+    /// When the agent cannot be started, does not say, or ends without saying.
     pub async fn by_probe(&self) -> Result<Vec<SlashCommand>, Error> {
         let command = self.command.clone().without_initialize();
         let command = command.max_turns(1).without_transcript();
+        let timeout = command.timeout();
         let mut session = command.spawn().await?;
         session.send("/").await?;
-        let commands = loop {
-            match session.next().await {
-                Some(Event::Message(frame)) => match frame.message {
-                    ToHost::System(System::Init(init)) => {
-                        let names = init.slash_commands.unwrap_or_default();
-                        break Ok(names.iter().map(|name| named(name)).collect());
-                    }
-                    ToHost::Result(_) => break Ok(Vec::new()),
-                    _ => {}
-                },
-                Some(Event::Ended(ending)) => break Err(Error::Ended(Box::new(ending))),
-                Some(_) => {}
-                None => break Ok(Vec::new()),
-            }
-        };
+        let names = tokio::time::timeout(timeout.unwrap_or(Duration::MAX), names(&mut session));
+        let found = names.await;
         session.close().await;
-        commands
+        found.unwrap_or_else(|_| {
+            Err(Error::TimedOut {
+                request: "/".to_owned(),
+                after: timeout.unwrap_or_default(),
+            })
+        })
+    }
+}
+
+/// The commands that the first `system/init` names.
+async fn names(session: &mut Session) -> Result<Vec<SlashCommand>, Error> {
+    loop {
+        match session.next().await {
+            Some(Event::Message(frame)) => match frame.message {
+                ToHost::System(System::Init(init)) => {
+                    let names = init.slash_commands.unwrap_or_default();
+                    return Ok(names.iter().map(|name| named(name)).collect());
+                }
+                ToHost::Result(_) => return Ok(Vec::new()),
+                _ => {}
+            },
+            Some(Event::Ended(ending)) => return Err(Error::Ended(Box::new(ending))),
+            Some(_) => {}
+            None => return Ok(Vec::new()),
+        }
     }
 }
 

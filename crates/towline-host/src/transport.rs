@@ -26,6 +26,7 @@ impl Transport {
         let stdout = process.stdout.take().ok_or_else(missing)?;
         let stderr = process.stderr.take();
         // A larger pipe means fewer turns between the two processes. The system may say no; then it stays small.
+        #[cfg(target_os = "linux")]
         rustix::pipe::fcntl_setpipe_size(&stdout, PIPE).ok();
         Ok(Self {
             stdin: Box::new(stdin),
@@ -103,4 +104,5 @@ impl Keeper {
     }
 }
 
-const PIPE: usize = 256 << 10;
+/// How much a pipe holds.
+pub(crate) const PIPE: usize = 256 << 10;

@@ -56,7 +56,7 @@ pub use hook::*;
 pub use ids::*;
 pub use json::{DecodeError, Json, Leaf, Leaves, Number, Text};
 pub use message::*;
-pub use peek::{Peek, peek, peek_kind};
+pub use peek::{Peek, is_control, peek, peek_kind};
 pub use peer::{Answer, ControlLine, Event, Outcome, Output, Peer, Stray, Ticket, Withdrawal};
 pub use permission::*;
 pub use result::*;

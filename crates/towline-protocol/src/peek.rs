@@ -42,6 +42,21 @@ pub fn peek_kind(line: &str) -> Option<Cow<'_, str>> {
     look_for(line, KIND)?.kind
 }
 
+/// Whether a line for a host belongs to the control conversation.
+///
+/// ```
+/// assert!(towline_protocol::is_control(r#"{"request_id":"r1","type":"control_cancel_request"}"#));
+/// assert!(!towline_protocol::is_control(r#"{"type":"result","result":"control_request"}"#));
+/// ```
+pub fn is_control(line: &str) -> bool {
+    matches!(
+        peek_kind(line).as_deref(),
+        Some(
+            "control_request" | "control_response" | "control_cancel_request" | "callback.request"
+        )
+    )
+}
+
 fn look_for(line: &str, mut missing: u8) -> Option<Peek<'_>> {
     let bytes = line.as_bytes();
     let mut peek = Peek::default();

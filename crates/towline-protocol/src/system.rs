@@ -939,3 +939,13 @@ wire_structs! {
         uuid: Option<Uuid>,
     }
 }
+
+impl TaskStarted {
+    /// Whether the end of the task brings a turn of its own: agents and workflows do, a command may never end.
+    pub fn comes_back(&self) -> bool {
+        matches!(
+            self.task_type.as_deref(),
+            Some("local_agent" | "local_workflow")
+        )
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     path::{Path, PathBuf},
 };
 
@@ -44,14 +45,26 @@ impl Home {
     /// # Errors
     /// When there is neither.
     pub fn from_env() -> Result<Self> {
-        let set = env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty());
-        match set {
-            Some(folder) => Ok(Self::new(folder)),
-            None => env::home_dir()
-                .filter(|home| !home.as_os_str().is_empty())
-                .map(|home| Self::new(home.join(".claude")))
-                .ok_or(Error::NoHome),
-        }
+        Self::from_variables(|name| env::var_os(name))
+    }
+
+    /// The configuration that a CLI with these variables would use: `CLAUDE_CONFIG_DIR`, else `.claude` in `HOME`.
+    ///
+    /// ```
+    /// use towline_store::Home;
+    ///
+    /// let home = Home::from_variables(|name| (name == "HOME").then(|| "/home/ann".into()))?;
+    /// assert_eq!(home, Home::new("/home/ann/.claude"));
+    /// # Ok::<(), towline_store::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is neither.
+    pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
+        let set = |name| variable(name).filter(|value| !value.is_empty());
+        let folder = set("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        let folder = folder.or_else(|| Some(Path::new(&set("HOME")?).join(".claude")));
+        folder.map(Self::new).ok_or(Error::NoHome)
     }
 
     /// The folder that has a folder for each project.
@@ -74,18 +87,20 @@ impl Home {
         Session::new(self.project_folder(cwd), key)
     }
 
-    /// The session of that id in whichever project has it.
+    /// The session of that id in whichever project has it; the latest, if several have.
     ///
     /// # Errors
     /// When no project has it, or the projects cannot be listed.
     pub fn session(&self, key: &SessionKey) -> Result<Session> {
-        for folder in self.project_folders()? {
-            let session = Session::new(folder, key.clone());
+        let sessions = self.project_folders()?.into_iter();
+        let sessions = sessions.map(|folder| Session::new(folder, key.clone()));
+        let used = sessions.filter_map(|session| {
+            let file = std::fs::symlink_metadata(session.path()).ok()?;
             // An empty file is a session that is somewhere else: the official SDKs pass it over too.
-            let length = std::fs::symlink_metadata(session.path()).map_or(0, |file| file.len());
-            if length > 0 {
-                return Ok(session);
-            }
+            (file.len() > 0).then_some((file.modified().ok(), session))
+        });
+        if let Some((_, session)) = used.max_by_key(|(modified, _)| *modified) {
+            return Ok(session);
         }
         Err(Error::NotFound {
             id: key.to_string(),

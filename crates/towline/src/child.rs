@@ -1,5 +1,5 @@
-//! The agent as a child of a command that stands in for it: started as it would be, signalled as we are, and ended
-//! as: the command ends the way the agent did.
+//! The agent as a child of a command that stands in for it: started as it would be, signalled as we are. The command
+//! ends the way the agent did.
 
 use std::{
     ffi::OsString,

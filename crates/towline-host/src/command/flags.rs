@@ -117,7 +117,9 @@ flags! {
         resume(session: impl Into<OsString>) = flag("--resume", session);
         claude.resume("7c1f4e") => "--resume 7c1f4e";
 
-        /// Continues as a new session and leaves the old one as it is. Goes with `resume` or `continue_latest`.
+        /// Continues as a new session and leaves the old one as it is.
+        ///
+        /// Goes with `resume` or `continue_latest`.
         fork() = switch("--fork-session");
         claude.resume("7c1f4e").fork() => "--resume 7c1f4e --fork-session";
 
@@ -141,7 +143,9 @@ flags! {
         name(title: impl Into<OsString>) = flag("--name", title);
         claude.name("Tidying up") => "--name 'Tidying up'";
 
-        /// Keeps no transcript. The session cannot be resumed then.
+        /// Keeps no transcript.
+        ///
+        /// The session cannot be resumed then.
         without_transcript() = switch("--no-session-persistence");
         claude.without_transcript() => "--no-session-persistence";
 
@@ -156,7 +160,7 @@ flags! {
         model(model: impl Into<OsString>) = flag("--model", model);
         claude.model("sonnet") => "--model sonnet";
 
-        /// Chooses the model to fall back to when the first one is overloaded.
+        /// Chooses the model to fall back to.
         fallback_model(model: impl Into<OsString>) = flag("--fallback-model", model);
         claude.model("opus").fallback_model("sonnet") => "--model opus --fallback-model sonnet";
 
@@ -199,7 +203,7 @@ flags! {
         /// Gives the form that the result must have, as JSON Schema; see
         /// [`TurnAnswer::structured`](crate::TurnAnswer::structured).
         json_schema(schema: &Json) = flag("--json-schema", json(schema));
-        claude.json_schema(&Json::new(r#"{"type":"object"}"#)?) => r#"--json-schema '{"type":"object"}'"#;
+        claude.json_schema(&Json::new(r#"{"type":"object"}"#)?) => "--json-schema '{…}'";
     }
 
     /// What the model is told.
@@ -239,11 +243,15 @@ flags! {
         tools<T: AsRef<str>>(tools: impl IntoIterator<Item = T>) = list("--tools", tools);
         claude.tools(["Read", "Edit"]) => "--tools Read,Edit";
 
-        /// Adds a directory beside the working directory. May be given more than once.
+        /// Adds a directory beside the working directory.
+        ///
+        /// May be given more than once.
         add_dir(directory: impl AsRef<Path>) = one_more("--add-dir", path(directory.as_ref()));
         claude.add_dir("/srv/a").add_dir("/srv/b") => "--add-dir /srv/a --add-dir /srv/b";
 
-        /// Runs everything without asking. Only for a sandbox.
+        /// Runs everything without asking.
+        ///
+        /// Only for a sandbox.
         dangerously_skip_permissions() = switch("--dangerously-skip-permissions");
         claude.dangerously_skip_permissions() => "--dangerously-skip-permissions";
 
@@ -262,8 +270,9 @@ flags! {
 
     /// What the agent reads at its start.
     impl {
-        /// Adds MCP servers, as a file or as JSON; see also
-        /// [`remote_mcp_server`](AgentCommand::remote_mcp_server). May be given more than once.
+        /// Adds MCP servers, as a file or as JSON; see also [`remote_mcp_server`](AgentCommand::remote_mcp_server).
+        ///
+        /// May be given more than once.
         mcp_config(file_or_json: impl Into<OsString>) = one_more("--mcp-config", file_or_json);
         claude.mcp_config("servers.json") => "--mcp-config servers.json";
 
@@ -277,14 +286,16 @@ flags! {
 
         /// Gives settings that nothing else can change.
         managed_settings(settings: &Json) = flag("--managed-settings", json(settings));
-        claude.managed_settings(&Json::new(r#"{"model":"opus"}"#)?) => r#"--managed-settings '{"model":"opus"}'"#;
+        claude.managed_settings(&Json::new(r#"{"model":"opus"}"#)?) => "--managed-settings '{…}'";
 
         /// Says which settings files are read; none if the list is empty.
         setting_sources(sources: impl IntoIterator<Item = SettingSource>) =
             list("--setting-sources", sources.into_iter().map(SettingSource::word));
         claude.setting_sources([SettingSource::User, SettingSource::Project]) => "--setting-sources user,project";
 
-        /// Adds a directory with a plugin. May be given more than once.
+        /// Adds a directory with a plugin.
+        ///
+        /// May be given more than once.
         plugin_dir(directory: impl AsRef<Path>) = one_more("--plugin-dir", path(directory.as_ref()));
         claude.plugin_dir("plugins/lint") => "--plugin-dir plugins/lint";
 
@@ -292,7 +303,9 @@ flags! {
         project_config_root(directory: impl AsRef<Path>) = flag("--project-config-root", path(directory.as_ref()));
         claude.project_config_root("/srv/project") => "--project-config-root /srv/project";
 
-        /// Fetches a file at the start, as `id:path`. May be given more than once.
+        /// Fetches a file at the start, as `id:path`.
+        ///
+        /// May be given more than once.
         file(spec: impl Into<OsString>) = one_more("--file", spec);
         claude.file("file_abc:notes.txt") => "--file file_abc:notes.txt";
 
@@ -334,8 +347,9 @@ flags! {
 }
 
 impl AgentCommand {
-    /// Keeps copies of files, so that [`Control::rewind_files`](crate::Control::rewind_files) works. This one is an
-    /// environment variable.
+    /// Keeps copies of files, so that [`Control::rewind_files`](crate::Control::rewind_files) works.
+    ///
+    /// This one is an environment variable.
     ///
     /// ```
     /// # use towline_host::AgentCommand;

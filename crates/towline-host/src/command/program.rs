@@ -40,8 +40,9 @@ impl AgentCommand {
         Self::package(&format!("@anthropic-ai/claude-code@{version}"))
     }
 
-    /// A version of Claude Code Router that `npx` fetches from the npm registry. It speaks the same protocol in front
-    /// of other models.
+    /// A version of Claude Code Router that `npx` fetches from the npm registry.
+    ///
+    /// It speaks the same protocol in front of other models.
     ///
     /// ```
     /// # use towline_host::AgentCommand;
@@ -108,6 +109,10 @@ fn runs(file: &Path) -> bool {
 /// A word of a command line for a person: quoted where a shell would need it, and not too long.
 pub(super) fn shown(word: &OsStr) -> String {
     let word = word.to_string_lossy();
+    if word.starts_with('{') {
+        // Settings and servers may hold what is not for a log.
+        return "'{…}'".to_owned();
+    }
     let mut short: String = word.chars().take(LONGEST_SHOWN).collect();
     if short.len() < word.len() {
         short.push('…');
@@ -120,7 +125,7 @@ pub(super) fn shown(word: &OsStr) -> String {
     }
 }
 
-/// Longer words are mostly JSON, and may hold what is not for a log.
+/// Longer words are mostly prompts.
 const LONGEST_SHOWN: usize = 60;
 
 #[cfg(test)]
@@ -164,6 +169,7 @@ mod tests {
             ("", "''"),
             ("a b", "'a b'"),
             ("it's", r"'it'\''s'"),
+            (r#"{"env":{"KEY":"secret"}}"#, "'{…}'"),
         ] {
             assert_eq!(shown(OsStr::new(word)), expected);
         }

@@ -1,14 +1,16 @@
 //! The version of an agent: read from what it says, and compared.
 
-use std::{process::Stdio, time::Duration};
+use std::time::Duration;
 
 use semver::{Version, VersionReq};
+use tokio::io::AsyncReadExt as _;
 
 use super::AgentCommand;
 use crate::{
     error::{Ending, Error},
-    process::Exit,
+    process::{Exit, Process},
     session::Session,
+    stderr::Stderr,
 };
 
 impl AgentCommand {
@@ -32,16 +34,30 @@ impl AgentCommand {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.leading).args(&flag);
         self.surroundings(&mut command)?;
-        let mut command = tokio::process::Command::from(command);
-        let output = command.stdin(Stdio::null()).kill_on_drop(true).output();
-        let output = match tokio::time::timeout(PATIENCE, output).await {
-            Ok(Ok(output)) => output,
-            Ok(Err(source)) => {
-                return Err(Error::Start {
-                    command: description,
-                    source,
-                });
-            }
+        let mut process = Process::spawn(command).map_err(|source| Error::Start {
+            command: description.clone(),
+            source,
+        })?;
+        drop(process.stdin.take());
+        let stderr = Stderr::default();
+        let mut said = Vec::new();
+        let answer = async {
+            // A version is short; whatever says more is not asked to stop, just not listened to.
+            let listen = async {
+                if let Some(stdout) = process.stdout.take() {
+                    stdout.take(LONGEST).read_to_end(&mut said).await.ok();
+                }
+            };
+            let complaints = async {
+                if let Some(pipe) = process.stderr.take() {
+                    stderr.clone().drain(pipe).await;
+                }
+            };
+            tokio::join!(listen, complaints);
+            process.wait().await
+        };
+        let exit = match tokio::time::timeout(PATIENCE, answer).await {
+            Ok(exit) => exit.ok(),
             Err(_) => {
                 return Err(Error::TimedOut {
                     request: "--version".to_owned(),
@@ -49,33 +65,41 @@ impl AgentCommand {
                 });
             }
         };
-        if !output.status.success() {
+        if !exit.is_some_and(Exit::success) {
             return Err(Error::Ended(Box::new(Ending {
                 command: description,
-                exit: Some(Exit::from(output.status)),
+                exit,
                 closed: false,
-                stderr: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+                stderr: stderr.tail(),
             })));
         }
-        let said = String::from_utf8_lossy(&output.stdout);
+        let said = String::from_utf8_lossy(&said);
         parse(&said).ok_or_else(|| {
             let said: String = said.trim().chars().take(200).collect();
             Error::Version(format!("`{description}` says no version: {said:?}"))
         })
     }
-}
 
-/// Compares the version that an agent told when the host introduced itself.
-pub(super) fn check(session: &Session, wanted: &VersionReq, command: &str) -> Result<(), Error> {
-    let told = session
-        .agent()
-        .and_then(|agent| agent.claude_code_version.as_ref());
-    let problem = match told.and_then(|told| parse(told)) {
-        Some(version) if wanted.matches(&version) => return Ok(()),
-        Some(version) => format!("`{command}` is version {version}, and {wanted} is wanted"),
-        None => format!("`{command}` does not say its version, and {wanted} is wanted"),
-    };
-    Err(Error::Version(problem))
+    /// Compares the version that the agent told when the host introduced itself, or tells when asked for it.
+    pub(super) async fn check_version(
+        &self,
+        session: &Session,
+        wanted: &VersionReq,
+    ) -> Result<(), Error> {
+        let told = session.agent();
+        let told = told.and_then(|agent| agent.claude_code_version.as_ref());
+        let version = match told.and_then(|told| parse(told)) {
+            Some(version) => version,
+            None => self.version().await?,
+        };
+        if wanted.matches(&version) {
+            return Ok(());
+        }
+        let command = self.describe(&[]);
+        Err(Error::Version(format!(
+            "`{command}` is version {version}, and {wanted} is wanted"
+        )))
+    }
 }
 
 /// The first word that is a version, as in `2.1.325 (Claude Code)`.
@@ -84,6 +108,8 @@ fn parse(text: &str) -> Option<Version> {
         .find_map(|word| Version::parse(word.trim_start_matches('v')).ok())
 }
 
+/// More than any version.
+const LONGEST: u64 = 4096;
 /// `npx` may have to fetch a package first.
 const PATIENCE: Duration = Duration::from_secs(60);
 

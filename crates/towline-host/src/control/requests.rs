@@ -15,12 +15,16 @@ use declare::requests;
 
 // The turn.
 requests! {
-    /// Introduces the host. Sessions do that by themselves; again it changes what can still be changed.
+    /// Introduces the host.
+    ///
+    /// Sessions do that by themselves; again it changes what can still be changed.
     initialize(initialize: request::Initialize) -> answer::InitializeAnswer =
         typed(Request::Initialize(Box::new(initialize)));
     control.initialize(Initialize::default()).await?.output_style.as_deref() => Some("default");
 
-    /// Stops the running turn. The session goes on; what is queued runs next.
+    /// Stops the running turn.
+    ///
+    /// The session goes on; what is queued runs next.
     interrupt() -> answer::InterruptAnswer = typed(Request::interrupt());
     control.interrupt().await?.still_queued => Some(vec![]);
 
@@ -39,13 +43,13 @@ requests! {
         }));
     control.cancel_message(&"a5e0".into()).await?.cancelled => Some(false);
 
-    /// Asks the model beside the conversation. The conversation does not learn of it.
+    /// Asks the model beside the conversation.
     side_question(question: impl Into<Text>) -> answer::SideQuestionAnswer =
         typed(Request::SideQuestion(request::SideQuestion {
             question: question.into(),
             extra: Extra::default(),
         }));
-    control.side_question("Why that way?").await?.response.as_option().map(|words| words.as_str()) => Some("Because it is quicker.");
+    control.side_question("Why that way?").await?.response.as_option().is_some() => true;
 
     /// Has the agent finish what it does, and exit.
     end_session() -> () = done(Request::EndSession(nothing()));
@@ -145,8 +149,9 @@ requests! {
 
 // Files.
 requests! {
-    /// Puts files back to where they were at a message of the user. Needs
-    /// [`AgentCommand::file_checkpointing`](crate::AgentCommand::file_checkpointing).
+    /// Puts files back to where they were at a message of the user.
+    ///
+    /// Needs [`AgentCommand::file_checkpointing`](crate::AgentCommand::file_checkpointing).
     rewind_files(message: &Uuid) -> answer::RewindAnswer = typed(rewind(message, None));
     control.rewind_files(&"a5e0".into()).await?.files_changed => Some(vec!["/project/a.txt".into()]);
 

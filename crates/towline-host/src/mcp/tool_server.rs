@@ -13,7 +13,9 @@ use rmcp::{
 };
 use serde::de::DeserializeOwned;
 
-/// An MCP server whose tools are closures. Anything beyond that is an [`rmcp::ServerHandler`] of your own.
+/// An MCP server whose tools are closures.
+///
+/// Anything beyond that is an [`rmcp::ServerHandler`] of your own.
 ///
 /// ```
 /// use serde::Deserialize;
@@ -80,7 +82,9 @@ impl ToolServer {
         self
     }
 
-    /// Adds a tool. `schema` says what its input looks like, as JSON Schema; `run` is given the input.
+    /// Adds a tool.
+    ///
+    /// `schema` says what its input looks like, as JSON Schema; `run` is given the input.
     ///
     /// What `run` gives is what the model reads. An error, a panic or an input of another form is a failed call, which
     /// the model reads too.

@@ -4,6 +4,8 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::watchdog::Mark;
+
 /// Processes as they were found, each with the time it started, so that a new process under an old id is left alone.
 #[derive(Debug, Default)]
 pub(crate) struct Descendants {
@@ -26,6 +28,27 @@ impl Descendants {
             }
         }
         Self { found }
+    }
+
+    /// Everything that has the mark of a child in its environment.
+    pub(crate) fn marked(mark: &Mark) -> Self {
+        let wanted = mark.variable();
+        let is_marked = |process: &Pid| {
+            let environment = fs::read(format!("/proc/{}/environ", process.as_raw_pid()));
+            environment.is_ok_and(|environment| {
+                let mut variables = environment.split(|byte| *byte == 0);
+                variables.any(|variable| variable == wanted.as_bytes())
+            })
+        };
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ids = processes
+            .filter_map(|process| Pid::from_raw(process.file_name().to_str()?.parse().ok()?));
+        let found = ids
+            .filter(is_marked)
+            .filter_map(|process| Some((process, start_time(process)?)));
+        Self {
+            found: found.take(MOST).collect(),
+        }
     }
 
     /// `SIGKILL` to those that still run.

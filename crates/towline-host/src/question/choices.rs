@@ -7,7 +7,9 @@ use towline_protocol::{
 
 use super::{Permission, Responder, common_to_questions};
 
-/// Questions to a person, with choices. Dropped, they are denied.
+/// Questions to a person, with choices.
+///
+/// Dropped, they are denied.
 ///
 /// ```
 /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
@@ -146,7 +148,9 @@ impl Choices {
         self.input.questions.as_deref().unwrap_or_default()
     }
 
-    /// Answers. Questions that are left out count as not answered.
+    /// Answers.
+    ///
+    /// Questions that are left out count as not answered.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {
@@ -183,7 +187,9 @@ impl Choices {
             .answer_permission(self.request.tool_use_id, answer);
     }
 
-    /// Does not answer. The model reads why.
+    /// Does not answer.
+    ///
+    /// The model reads why.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session, "ask Shall we?" => Event::Choices(choices)| {

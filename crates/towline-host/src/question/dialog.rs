@@ -5,7 +5,9 @@ use towline_protocol::{Json, Request, Text, Wire as _};
 
 use super::{Responder, common_to_questions};
 
-/// A question that is neither about a tool call nor a hook. Dropped, it is cancelled or refused.
+/// A question that is neither about a tool call nor a hook.
+///
+/// Dropped, it is cancelled or refused.
 ///
 /// ```
 /// # towline_testkit::in_session!(|session, "form Your name?" => Event::Dialog(dialog)| {

@@ -7,8 +7,9 @@ use towline_protocol::{
 
 use super::{Responder, common_to_questions, nothing};
 
-/// A hook that was registered with [`AgentCommand::hook`](crate::AgentCommand::hook). Dropped, it fails: the agent then
-/// goes on without it, or blocks, as the registration says.
+/// A hook that was registered with [`AgentCommand::hook`](crate::AgentCommand::hook).
+///
+/// Dropped, it fails: the agent then goes on without it, or blocks, as the registration says.
 ///
 /// ```
 /// # towline_testkit::in_session!(AgentCommand::new("fake").hook(HookOn::new(HookEvent::PreToolUse, "guard")), |session, "hook guard" => Event::Hook(hook)| {

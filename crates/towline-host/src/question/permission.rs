@@ -7,7 +7,9 @@ use towline_protocol::{
 
 use super::{Responder, common_to_questions};
 
-/// A tool call that waits for permission. Dropped, it is denied.
+/// A tool call that waits for permission.
+///
+/// Dropped, it is denied.
 ///
 /// ```
 /// # towline_testkit::in_session!(|session, "run ls" => Event::Permission(permission)| {
@@ -87,7 +89,9 @@ impl Permission {
         &self.request.input
     }
 
-    /// What the tool is called with, typed. Nothing if it is not of the form that the tool takes.
+    /// What the tool is called with, typed.
+    ///
+    /// Nothing if it is not of the form that the tool takes.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session, "run ls" => Event::Permission(permission)| {
@@ -192,7 +196,9 @@ impl Permission {
         )]);
     }
 
-    /// Does not let the tool run. The model reads why, and goes on.
+    /// Does not let the tool run.
+    ///
+    /// The model reads why, and goes on.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session, "run ls" => Event::Permission(permission)| {

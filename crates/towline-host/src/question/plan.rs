@@ -7,7 +7,9 @@ use towline_protocol::{
 
 use super::{Responder, common_to_questions};
 
-/// A plan that waits for approval. Dropped, it is rejected.
+/// A plan that waits for approval.
+///
+/// Dropped, it is rejected.
 ///
 /// ```
 /// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {
@@ -109,7 +111,9 @@ impl Plan {
         });
     }
 
-    /// Has the agent go on planning. The model reads why.
+    /// Has the agent go on planning.
+    ///
+    /// The model reads why.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {

@@ -353,3 +353,36 @@ async fn the_environment_of_what_the_agent_runs_can_be_changed() {
         r#"{"type":"update_environment_variables","variables":{"A":"1"}}"#
     );
 }
+
+#[tokio::test]
+async fn a_request_that_nobody_waits_for_is_taken_back() {
+    let command = AgentCommand::new("fake").request_timeout(None);
+    let (session, mut agent) = FakeAgent::attach(command).await;
+    let asked = tokio::time::timeout(Duration::from_millis(20), session.interrupt());
+    assert!(asked.await.is_err());
+    let (_, id) = agent.question().await;
+    assert!(
+        matches!(agent.read().await, ToAgent::ControlCancelRequest(cancel) if cancel.request_id.to_string() == id)
+    );
+}
+
+#[tokio::test]
+async fn what_is_sent_after_the_end_of_input_is_an_error() {
+    let (session, mut agent) = started().await;
+    session.control().end_input().await.unwrap();
+    assert_eq!(agent.read_text().await, None);
+    let error = session.send("too late").await.unwrap_err();
+    assert!(matches!(error, Error::InputClosed), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_the_agent_does_not_read_times_out() {
+    let (session, _agent) = started().await;
+    let big = "x".repeat(3 << 20);
+    session.send(big.as_str()).await.unwrap();
+    let error = session.send(big.as_str()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the agent did not answer `a message` within 60s"
+    );
+}

@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -11,6 +12,12 @@ use tokio::{io::AsyncWriteExt as _, process::Command};
 
 /// Each example: its arguments behind the agent, what the person types, and what is printed.
 const RUNS: &[(&str, &[&str], &str, &str)] = &[
+    (
+        "hello",
+        &[],
+        "",
+        "Some(\"Which of these files are not needed?\") ($0.0100)\n",
+    ),
     (
         "chat",
         &[],
@@ -123,11 +130,18 @@ fn no_example_is_left_out() {
     assert_eq!(found, run);
 }
 
-/// What an example prints.
+/// What an example prints. The agent is its first argument, and what is called `claude`.
 async fn run(name: &str, arguments: &[&str], typed: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(built(AGENT), folder.path().join("claude")).unwrap();
+    let inherited = env::var_os("PATH").unwrap_or_default();
+    let mut path = folder.path().as_os_str().to_owned();
+    path.push(":");
+    path.push(inherited);
     let mut child = Command::new(built(name))
         .arg(built(AGENT))
         .args(arguments)
+        .env("PATH", path)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -64,17 +64,19 @@ async fn an_agent_that_floods_standard_error() {
 
 #[tokio::test]
 async fn an_agent_that_never_answers() {
-    let agent = ScriptedAgent::new("echo $$ > \"${0%/*}/ids\"; sleep 1000");
+    let agent = ScriptedAgent::new("echo $$ > \"${0%/*}/ids\"; echo please log in >&2; sleep 1000");
     let command = agent
         .command()
         .with_initialize(|_| ())
         .request_timeout(Some(Duration::from_millis(200)));
     let begun = Instant::now();
     let error = command.spawn().await.unwrap_err();
-    assert!(matches!(error, Error::TimedOut { .. }), "{error}");
-    assert_eq!(
-        error.to_string(),
-        "the agent did not answer `initialize` within 200ms"
+    assert!(matches!(error, Error::Silent { .. }), "{error}");
+    let message = error.to_string();
+    assert!(
+        message.starts_with("the agent did not answer `initialize` within 200ms: `/")
+            && message.ends_with("its last words:\nplease log in"),
+        "{message}"
     );
     assert!(begun.elapsed() < Duration::from_secs(10));
     all_gone(&ids_in(&agent.file("ids"), 1).await).await;
@@ -250,4 +252,103 @@ async fn what_cannot_be_read_is_shown() {
     };
     assert_eq!(malformed.line, "warning: old node");
     assert!(matches!(malformed.problem, Problem::Decode(_)));
+}
+
+/// How much memory this program has now, in MB.
+fn memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS"))
+        .unwrap();
+    line.split_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse::<usize>()
+        .unwrap()
+        / 1024
+}
+
+#[tokio::test]
+async fn an_agent_that_writes_megabytes_of_what_is_not_utf8_to_nobody() {
+    let agent = ScriptedAgent::new(
+        "i=0; while [ $i -lt 300 ]; do i=$((i + 1)); head -c 1000000 /dev/zero | tr '\\0' '\\377'; echo; done; sleep 1000",
+    );
+    let before = memory();
+    let session = agent.command().spawn().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let grown = memory().saturating_sub(before);
+    assert!(grown < 120, "{grown} MB");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_asks_without_end_and_reads_no_answer() {
+    let agent = ScriptedAgent::new(
+        r#"yes '{"type":"control_request","request_id":"m1","request":{"subtype":"tell_a_joke"}}'"#,
+    );
+    let before = memory();
+    let mut session = agent.command().spawn().await.unwrap();
+    // Somebody looks at the events all the time, so that it is not the queue that slows the agent.
+    let looking = async { while session.next().await.is_some() {} };
+    tokio::time::timeout(Duration::from_secs(2), looking)
+        .await
+        .ok();
+    let grown = memory().saturating_sub(before);
+    assert!(grown < 120, "{grown} MB");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_echoes_and_a_host_that_sends_before_it_reads() {
+    let agent = ScriptedAgent::new("exec cat");
+    let mut session = agent.command().spawn().await.unwrap();
+    let big = "x".repeat(300_000);
+    for _ in 0..20 {
+        session.send(big.as_str()).await.unwrap();
+    }
+    for _ in 0..20 {
+        assert_eq!(in_short(&session.next().await.unwrap()), "user");
+    }
+    session.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_fills_the_queue_complains_and_hangs() {
+    let agent = ScriptedAgent::new(
+        r#"i=0; while [ $i -lt 20 ]; do i=$((i + 1)); echo '{"type":"keep_alive"}'; done; echo help >&2; sleep 1000"#,
+    );
+    let mut session = agent.command().queue_limit(100).spawn().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let mut events = Vec::new();
+    while events.len() < 21 {
+        let event = tokio::time::timeout(Duration::from_secs(10), session.next()).await;
+        events.push(in_short(&event.unwrap().unwrap()));
+    }
+    assert!(events.contains(&"stderr: help".to_owned()), "{events:?}");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_exits_and_leaves_a_process_that_left_its_group() {
+    let agent =
+        ScriptedAgent::new("setsid sleep 1000 & echo $! > \"${0%/*}/ids\"; sleep 0.3; exit 0");
+    let mut session = agent.command().spawn().await.unwrap();
+    assert_eq!(to_the_end(&mut session).await, ["ended: exit code 0"]);
+    all_gone(&ids_in(&agent.file("ids"), 1).await).await;
+}
+
+#[tokio::test]
+async fn times_without_end_are_no_time_at_all() {
+    let agent = ScriptedAgent::new(&format!("{HANDSHAKE}exec cat > /dev/null"));
+    let session = agent
+        .command()
+        .with_initialize(|_| ())
+        .request_timeout(Some(Duration::MAX))
+        .question_timeout(Some(Duration::MAX))
+        .close_grace(Duration::MAX)
+        .spawn()
+        .await
+        .unwrap();
+    assert!(session.close().await.exit.unwrap().success());
 }

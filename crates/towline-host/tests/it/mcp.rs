@@ -194,11 +194,47 @@ async fn a_call_that_the_agent_takes_back_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_cancelled_by_a_notification_is_answered() {
+    let mut conversation = Conversation::begin(&Arc::default()).await;
+    let id = conversation
+        .send(&call(7, "hang", r#"{"a":1,"b":1}"#))
+        .await;
+    conversation
+        .send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#)
+        .await;
+    let answer = conversation.agent.read_text().await.unwrap();
+    assert!(
+        answer.contains(&id) && answer.contains("cancelled"),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn a_call_with_the_id_of_an_open_one_ends_that_one() {
+    let mut conversation = Conversation::begin(&Arc::default()).await;
+    let first = conversation
+        .send(&call(7, "hang", r#"{"a":1,"b":1}"#))
+        .await;
+    conversation
+        .send(&call(7, "hang", r#"{"a":1,"b":1}"#))
+        .await;
+    let answer = conversation.agent.read_text().await.unwrap();
+    assert!(
+        answer.contains(&first) && answer.contains("same id"),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_there_is_refused() {
-    let (_session, mut agent) = FakeAgent::attach(AgentCommand::new("fake")).await;
+    let (mut session, mut agent) = FakeAgent::attach(AgentCommand::new("fake")).await;
     agent
         .write(r#"{"type":"control_request","request_id":"m1","request":{"subtype":"mcp_message","server_name":"calc","message":{}}}"#)
         .await;
+    // A caller may know it; one who drops the question does not.
+    let question = session.next().await.unwrap();
+    assert_eq!(crate::agents::in_short(&question), "dialog mcp_message");
+    drop(question);
     let ToAgent::ControlResponse(line) = agent.read().await else {
         panic!()
     };

@@ -376,6 +376,11 @@ async fn a_cancelled_question_is_withdrawn_and_its_answer_not_sent() {
         .write(r#"{"type":"control_cancel_request","request_id":"q1"}"#)
         .await;
     assert_eq!(question.withdrawn().await, Withdrawal::Cancelled);
+    assert_eq!(
+        question.withdrawn().await,
+        Withdrawal::Cancelled,
+        "and it stays so"
+    );
     let Some(Event::Withdrawn {
         question: which,
         reason,

@@ -509,3 +509,12 @@ wire_structs! {
         synthetic: Option<bool>,
     }
 }
+
+impl McpMessageAnswer {
+    /// The answer to a notification, which has none of its own: what the official SDKs send.
+    pub fn acknowledged() -> Json {
+        Json::from_checked(Text::from_static(
+            r#"{"mcp_response":{"jsonrpc":"2.0","result":{}}}"#,
+        ))
+    }
+}

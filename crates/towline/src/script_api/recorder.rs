@@ -10,6 +10,8 @@ use std::{
 use anyhow::Context;
 use towline_testkit::script_api::Recorded;
 
+use crate::recording;
+
 /// The file, until writing to it fails.
 #[derive(Debug)]
 pub(super) struct Recorder {
@@ -19,10 +21,9 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
-        let path_shown = path.display().to_string();
-        let file = File::create(path).with_context(|| format!("cannot write `{path_shown}`"))?;
+        let file = recording::create(path)?;
         Ok(Self {
-            path: path_shown,
+            path: path.display().to_string(),
             file: Mutex::new(Ok(file)),
         })
     }

@@ -2,14 +2,13 @@
 
 use std::{
     ffi::OsString,
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     time::Instant,
 };
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use towline_protocol::{
@@ -18,6 +17,7 @@ use towline_protocol::{
 };
 
 use super::lines::{Lines, Piece};
+use crate::recording;
 
 /// A trace that is being written. Once a row could not be written, no other is: a trace with a hole would lie.
 #[derive(Debug)]
@@ -35,16 +35,7 @@ pub(super) struct Recorder {
 impl Recorder {
     /// Creates the file, with the agent's arguments as its first row: a disk that is full is known before the start.
     pub(super) fn create(name: &Path, arguments: &[OsString]) -> anyhow::Result<Self> {
-        let cannot_write = || format!("cannot write `{}`", name.display());
-        refuse_to_overwrite(name)?;
-        // What people tell their agents is nobody else's business.
-        let mut options = OpenOptions::new();
-        let file = options
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(name)
-            .with_context(cannot_write)?;
+        let file = recording::create(name)?;
         let arguments: Vec<Text> = arguments
             .iter()
             .map(|argument| argument.to_string_lossy().into_owned().into())
@@ -60,7 +51,7 @@ impl Recorder {
         };
         recorder
             .write(&TraceRow::of_arguments(0, &arguments))
-            .with_context(cannot_write)?;
+            .with_context(|| format!("cannot write `{}`", name.display()))?;
         Ok(recorder)
     }
 
@@ -127,20 +118,6 @@ pub(super) fn outlive_a_full_quota() -> anyhow::Result<()> {
     // The stream may be dropped: the signal stays caught.
     let kind = SignalKind::from_raw(Signal::XFSZ.as_raw());
     signal(kind).map(drop).context("cannot listen for signals")
-}
-
-/// A recording is not made over another one. An empty file, a pipe or a device holds none.
-fn refuse_to_overwrite(name: &Path) -> anyhow::Result<()> {
-    if name
-        .metadata()
-        .is_ok_and(|file| file.is_file() && file.len() > 0)
-    {
-        bail!(
-            "`{}` exists already: remove it, or record into another file",
-            name.display()
-        );
-    }
-    Ok(())
 }
 
 fn row(milliseconds: u64, direction: Direction, piece: &Piece) -> TraceRow {
