@@ -4,6 +4,7 @@
 //! control conversation. Everything that happens passes through here once, in order.
 
 mod outgoing;
+mod turns;
 
 use std::{
     collections::HashMap,
@@ -37,6 +38,7 @@ use crate::{
 
 use outgoing::Outgoing;
 pub(crate) use outgoing::ToWrite;
+pub(crate) use turns::Turns;
 
 /// What a caller wants done.
 #[derive(Debug)]

@@ -78,6 +78,11 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
+    /// Whether there is an item to take.
+    pub(crate) fn has_next(&self) -> bool {
+        !self.taken.is_empty() || !lock(&self.shared).items.is_empty()
+    }
+
     /// The next item; nothing once the sender is gone and all is taken.
     pub(crate) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<T>> {
         if let Some(item) = self.taken.pop_front() {

@@ -16,7 +16,7 @@ use towline_protocol::{
 
 use crate::{
     control::Control,
-    driver::{self, Limits, Order, Setup},
+    driver::{self, Limits, Order, Setup, Turns},
     error::{Ending, Error},
     event::{Event, Item, Malformed, Problem},
     mcp::{Servers, Starter},
@@ -76,6 +76,7 @@ pub struct Session {
 #[derive(Debug)]
 pub struct Events {
     queue: Receiver<Item>,
+    turns: Turns,
     /// As long as somebody looks, the session lives.
     _orders: mpsc::UnboundedSender<Order>,
     progress: Progress,
@@ -105,7 +106,7 @@ impl Session {
             Arc::clone(&input_closed),
         );
         let servers = Servers::start(&parts.servers, &sender.downgrade());
-        tokio::spawn(driver::drive(
+        let turns = Turns::start(driver::drive(
             transport,
             Setup {
                 command: parts.command,
@@ -134,6 +135,7 @@ impl Session {
             control,
             events: Events {
                 queue,
+                turns,
                 _orders: sender,
                 progress: Progress::with_session(parts.session_id),
             },
@@ -316,6 +318,9 @@ impl Events {
     }
 
     fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Event>> {
+        if !self.queue.has_next() {
+            self.turns.turn();
+        }
         self.queue
             .poll_next(context)
             .map(|item| item.map(|item| self.look_at(item)))

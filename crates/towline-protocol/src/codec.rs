@@ -253,7 +253,9 @@ impl LineDecoder {
     fn grow(&mut self) {
         let held = self.held.len();
         let most = self.limit.saturating_add(BLOCK);
-        self.size = (held * 2).min(most).max(held + LEAST_ROOM);
+        self.size = (held + (held / 4).max(BLOCK))
+            .min(most)
+            .max(held + LEAST_ROOM);
         let mut memory = Vec::from(mem::take(&mut self.held));
         memory.reserve_exact(self.size - held);
         self.held = BytesMut::from(Bytes::from(memory));

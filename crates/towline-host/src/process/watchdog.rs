@@ -1,8 +1,9 @@
 //! One small process for the whole program that outlives it by a moment, and ends what it left behind.
 //!
 //! It reads from a pipe which groups there are. The pipe ends when this program does, however it does; then the groups
-//! get `SIGTERM`, and whatever is left of them `SIGKILL`. A mark in the environment finds what it was not told of. A death signal (`PR_SET_PDEATHSIG`) would reach the child
-//! alone and not what it started, would come when the thread that started it ends, and exists on Linux only.
+//! get `SIGTERM`, and whatever is left of them `SIGKILL`. A mark in the environment finds what it was not told of. A
+//! death signal (`PR_SET_PDEATHSIG`) would reach the child alone and not what it started, would come when the thread that
+//! started it ends, and exists on Linux only.
 
 use std::{
     io::{self, Write as _},
@@ -151,11 +152,9 @@ tree() {
   for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do (tree "$child"); done
 }
 marked() {
-  for environment in /proc/[0-9]*/environ; do
-    if tr '\0' '\n' <"$environment" | grep -q "^$1=$2\\."; then
-      process=${environment#/proc/}
-      tree "${process%/environ}"
-    fi
+  for environment in $(grep -lz "^$1=$2[.]" /proc/[0-9]*/environ); do
+    process=${environment#/proc/}
+    tree "${process%/environ}"
   done
 }
 all=$(marked "$1" "$2")

@@ -1,6 +1,13 @@
 //! A slow reader slows the agent; nothing is lost and memory stays flat.
 
-use std::{fs, time::Duration};
+use std::{
+    fs,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
+    time::Duration,
+};
 
 use towline_host::Event;
 
@@ -84,4 +91,33 @@ async fn an_event_is_not_lost_by_a_reader_that_gives_up_and_comes_back() {
         }
     }
     assert_eq!(lines, 5);
+}
+
+#[test]
+fn a_reader_need_not_be_in_the_runtime() {
+    let agent = ScriptedAgent::new(
+        "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); echo '{\"type\":\"keep_alive\"}'; done",
+    );
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut session = runtime.block_on(agent.command().spawn()).unwrap();
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut lines = 0;
+    loop {
+        match pin!(session.next()).poll(&mut context) {
+            Poll::Ready(Some(Event::Message(_))) => lines += 1,
+            Poll::Ready(_) => break,
+            Poll::Pending => thread::park(),
+        }
+    }
+    assert_eq!(lines, 20_000);
+}
+
+/// Wakes a thread that polls by itself.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
 }

@@ -40,7 +40,7 @@ pub enum CallState {
 
 impl Calls {
     /// How many calls are kept at most. When there are more, the oldest quarter is forgotten, finished ones first.
-    pub const MAX_KEPT: usize = 1024;
+    pub const MAX_KEPT: usize = 256;
 
     /// One call.
     pub fn get(&self, id: &ToolUseId) -> Option<&Call> {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::{
     DecodeError, Json, Number, Text,
-    scan::{block, block_at, plain_end, specials_at},
+    scan::{block, block_at, plain_end, quoted_end, specials_at},
 };
 
 type Result<T> = std::result::Result<T, DecodeError>;
@@ -474,9 +474,11 @@ impl<'a> Reader<'a> {
             match out[length..].first_chunk_mut() {
                 Some(room) => *room = block,
                 None => {
-                    // No escape is shorter than what it stands for, so the rest of the line is enough.
-                    let rest = bytes.len().saturating_sub(at) + block::SIZE;
-                    out.resize((out.len() * 2).min(length + rest), 0);
+                    // No escape is shorter than what it stands for, so what is left of the string is enough.
+                    let end = quoted_end(bytes, at).unwrap_or(bytes.len());
+                    let room = length + end.saturating_sub(at) + block::SIZE;
+                    out.reserve_exact(room - out.len());
+                    out.resize(room, 0);
                     continue;
                 }
             }
