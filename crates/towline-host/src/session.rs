@@ -342,12 +342,12 @@ impl Events {
     }
 
     fn read(&mut self, line: Text) -> Event {
-        match Frame::decode(line.clone()) {
+        match Frame::decode_or_give_back(line) {
             Ok(frame) => {
                 self.progress.handle(&frame.message);
                 Event::Message(frame)
             }
-            Err(error) => Event::Malformed(Malformed {
+            Err((line, error)) => Event::Malformed(Malformed {
                 line,
                 problem: Problem::Decode(error),
             }),

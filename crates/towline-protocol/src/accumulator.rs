@@ -33,8 +33,9 @@ use crate::{
 ///     accumulator.handle(&ToHost::from_json(line)?);
 /// }
 /// let line = r#"{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"lo"}}}"#;
-/// let growth = accumulator.handle(&ToHost::from_json(line)?);
-/// assert_eq!(growth, Some(Growth { parent: None, index: 0, offset: 3, piece: "lo".into() }));
+/// let line = ToHost::from_json(line)?;
+/// let growth = accumulator.handle(&line);
+/// assert_eq!(growth, Some(Growth { parent: None, index: 0, offset: 3, piece: &"lo".into() }));
 /// assert_eq!(accumulator.draft(None).unwrap().text(), "Hello");
 /// # Ok::<(), towline_protocol::DecodeError>(())
 /// ```
@@ -46,16 +47,16 @@ pub struct Accumulator {
 }
 
 /// How a message in progress grew: enough for a viewer that has the first `offset` bytes of the block to go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Growth {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growth<'l> {
     /// The thread: the call whose subagent writes, nothing for the main one.
-    pub parent: Option<ToolUseId>,
+    pub parent: Option<&'l ToolUseId>,
     /// The block.
     pub index: u64,
     /// How long the block's text was before.
     pub offset: usize,
     /// What came.
-    pub piece: Text,
+    pub piece: &'l Text,
 }
 
 impl Accumulator {
@@ -63,7 +64,7 @@ impl Accumulator {
     pub const MAX_WRITING: usize = 32;
 
     /// Takes in a line. Says how a message in progress grew, if it did.
-    pub fn handle(&mut self, line: &ToHost) -> Option<Growth> {
+    pub fn handle<'l>(&mut self, line: &'l ToHost) -> Option<Growth<'l>> {
         let parent = line.parent_tool_use_id();
         match line {
             ToHost::StreamEvent(line) => self.stream(parent, &line.event),
@@ -131,7 +132,11 @@ impl Accumulator {
         &self.calls
     }
 
-    fn stream(&mut self, parent: Option<&ToolUseId>, event: &StreamEvent) -> Option<Growth> {
+    fn stream<'l>(
+        &mut self,
+        parent: Option<&'l ToolUseId>,
+        event: &'l StreamEvent,
+    ) -> Option<Growth<'l>> {
         match event {
             StreamEvent::MessageStart(start) => {
                 *self.draft_of(parent) = Draft::start(&start.message);
@@ -151,7 +156,7 @@ impl Accumulator {
                     .draft_of(parent)
                     .grow_block(delta.index, &delta.delta)?;
                 Some(Growth {
-                    parent: parent.cloned(),
+                    parent,
                     index: delta.index,
                     offset,
                     piece,

@@ -38,9 +38,18 @@ impl<M: Wire> Frame<M> {
     /// # Errors
     /// When the line is not JSON, or is not the message it says it is: which field, at which byte.
     pub fn decode(line: impl Into<Text>) -> Result<Self, DecodeError> {
-        let line = line.into();
-        let message = M::read_whole(&line)?;
-        Ok(Self { line, message })
+        Self::decode_or_give_back(line.into()).map_err(|(_, error)| error)
+    }
+
+    /// Reads a line; one that cannot be read comes back.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_or_give_back(line: Text) -> Result<Self, (Text, DecodeError)> {
+        match M::read_whole(&line) {
+            Ok(message) => Ok(Self { line, message }),
+            Err(error) => Err((line, error)),
+        }
     }
 
     /// Writes a message as the real CLI would and keeps the line.

@@ -89,11 +89,15 @@ impl Draft {
     }
 
     /// Appends to a block; the length it had, and what came. Nothing for a delta that is not text.
-    pub(super) fn grow_block(&mut self, index: u64, delta: &Delta) -> Option<(usize, Text)> {
+    pub(super) fn grow_block<'l>(
+        &mut self,
+        index: u64,
+        delta: &'l Delta,
+    ) -> Option<(usize, &'l Text)> {
         let piece = match delta {
-            Delta::Text(delta) => delta.text.clone(),
-            Delta::Thinking(delta) => delta.thinking.clone(),
-            Delta::InputJson(delta) => delta.partial_json.clone(),
+            Delta::Text(delta) => &delta.text,
+            Delta::Thinking(delta) => &delta.thinking,
+            Delta::InputJson(delta) => &delta.partial_json,
             Delta::Signature(delta) => {
                 if let Some(block) = self.blocks.iter_mut().find(|block| block.index == index) {
                     block.signature = Some(delta.signature.detached());
@@ -112,7 +116,7 @@ impl Draft {
         }
         let block = self.blocks.iter_mut().find(|block| block.index == index)?;
         let offset = block.grown.len();
-        block.grown.push_str(&piece);
+        block.grown.push_str(piece);
         Some((offset, piece))
     }
 
