@@ -1,0 +1,48 @@
+//! [`Call`]: what is to be decided, and what the caller knows of it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// A tool call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// Its input.
+    pub input: &'a Value,
+}
+
+impl<'a> Call<'a> {
+    /// A call.
+    pub fn new(tool: &'a str, input: &'a Value) -> Self {
+        Self { tool, input }
+    }
+
+    /// A field of the input, if it is a text.
+    pub fn text(&self, key: &str) -> Option<&'a str> {
+        self.input.get(key).and_then(Value::as_str)
+    }
+}
+
+/// What the caller found out about a call, since a decision looks at no file itself.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// For each of [`paths`](crate::paths): where it really is, if a link leads elsewhere.
+    pub links: BTreeMap<String, String>,
+    /// Whether the skill that is called brings tools or hooks of its own.
+    pub skill_brings_tools: bool,
+    /// What the hooks that ran before the call said.
+    pub hook: Option<HookVerdict>,
+}
+
+/// What hooks said of a call: the strictest of them counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookVerdict {
+    /// It may run, as far as the hook is concerned.
+    Allow(Option<String>),
+    /// A person is to be asked.
+    Ask(Option<String>),
+    /// It must not run.
+    Deny(Option<String>),
+}

@@ -1,0 +1,17 @@
+//! Whether a tool call of a coding agent may run: rules, modes, shell and path analysis. Pure: policy and call in, one
+//! decision with its reason out. It agrees with the real CLI, or is stricter.
+
+mod bash;
+mod call;
+mod decide;
+mod decision;
+mod path;
+mod policy;
+mod rule;
+
+pub use call::{Call, Facts, HookVerdict};
+pub use decide::{decide, paths};
+pub use decision::{Decision, Part, Reason, Verdict};
+pub use policy::{Directory, Places, Policy};
+pub use rule::{Entry, Rule, RuleError};
+pub use towline_protocol::{Behavior, Destination, PermissionMode, PermissionUpdate};

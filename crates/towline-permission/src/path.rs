@@ -1,0 +1,65 @@
+//! Paths: where they are, which rules are about them, and what is protected.
+
+use crate::{call::Facts, policy::Policy, rule::Entry};
+
+/// What is done to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Its content or its name is looked at.
+    Read,
+    /// It is made, changed or taken away.
+    Write,
+}
+
+/// Whether a path may be touched.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PathVerdict<'p> {
+    /// A deny rule is about it (or about where a link leads).
+    Denied(&'p Entry),
+    /// An ask rule is about it.
+    Asked(&'p Entry),
+    /// It is one of the files that are asked about whatever the rules say.
+    Protected,
+    /// An allow rule is about it, and about where it leads.
+    Allowed(&'p Entry),
+    /// No rule, but it is inside of the working directories.
+    Inside,
+    /// No rule, and it is outside; or a link in it leads outside, and where to.
+    Outside {
+        /// Where the link leads.
+        target: Option<String>,
+    },
+}
+
+/// What policy says of an absolute path without `.` and `..` in it.
+pub(crate) fn check<'p>(
+    policy: &'p Policy,
+    facts: &Facts,
+    access: Access,
+    path: &str,
+) -> PathVerdict<'p> {
+    let _ = (policy, facts, access, path);
+    PathVerdict::Outside { target: None }
+}
+
+/// A path as it is written, made absolute: `~` is the home directory, everything else is relative to `base`; `.` and
+/// `..` are gone.
+pub(crate) fn absolute(path: &str, base: &str, home: &str) -> String {
+    let joined = match path.strip_prefix('~') {
+        Some("") => home.to_owned(),
+        Some(rest) if rest.starts_with('/') => format!("{home}{rest}"),
+        _ if path.starts_with('/') => path.to_owned(),
+        _ => format!("{base}/{path}"),
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
