@@ -160,17 +160,17 @@ impl<'c> Case<'c> {
         path::check(self.policy, self.facts, access, path)
     }
 
-    /// Something forbidden in the script of a `bash -c`.
+    /// A forbidden command in the script of a `bash -c`.
     fn forbidden_inside(&self) -> Option<String> {
         self.inner_scripts().into_iter().find_map(|script| {
-            let located = located(self.policy, &script);
-            let by_command = script
+            let rule = script
                 .commands
                 .iter()
-                .find_map(|command| rules::against(self.policy, command, &Behavior::Deny));
-            by_command
-                .or_else(|| self.forbidden_path(&located))
-                .map(|entry| format!("the rule {} forbids a command in this script", entry.rule))
+                .find_map(|command| rules::against(self.policy, command, &Behavior::Deny))?;
+            Some(format!(
+                "the rule {} forbids a command in this script",
+                rule.rule
+            ))
         })
     }
 
@@ -197,9 +197,14 @@ impl<'c> Case<'c> {
                 continue;
             };
             let reason = Reason::Rule(entry.clone());
-            return Some(match command.place {
-                Place::Substitution => Decision::ask(reason).suggest(Vec::new()),
-                _ => Decision::ask(reason),
+            let is_by_variable = command
+                .words
+                .first()
+                .is_some_and(|word| word.raw.starts_with('$'));
+            return Some(if is_by_variable || command.place == Place::Substitution {
+                Decision::ask(reason).suggest(Vec::new())
+            } else {
+                Decision::ask(reason)
             });
         }
         let entry = rules::against_line(self.policy, self.line, &Behavior::Ask)?;
@@ -249,6 +254,13 @@ impl<'c> Case<'c> {
         if !forbids_paths {
             return None;
         }
+        let inner = self.inner_scripts();
+        if inner
+            .iter()
+            .any(|script| self.forbidden_path(&located(self.policy, script)).is_some())
+        {
+            return Some("a rule forbids to read a file that is named in this script".to_owned());
+        }
         for located in self.located {
             for words in wrapper::readings(located.command) {
                 let current = &self.policy.places.current;
@@ -265,7 +277,7 @@ impl<'c> Case<'c> {
                                 "{value} may stand for a file that a rule forbids"
                             ));
                         }
-                        if !is_word_only(words[0].known())
+                        if !reads_nothing(words[0].known())
                             && matches!(self.check(Access::Read, &path), PathVerdict::Denied(_))
                         {
                             return Some(format!("{value} names a file that a rule forbids"));
@@ -299,11 +311,14 @@ impl<'c> Case<'c> {
         if let Some(question) = question::unclear(self) {
             return question;
         }
-        if let Some(question) = self.path_question() {
+        if let Some(question) = self.first_protected().or_else(|| self.path_question()) {
             return question.decision(self);
         }
         if self.script.in_background {
             return self.background();
+        }
+        if let Some(question) = question::unaccepted(self) {
+            return question;
         }
         self.parts()
     }
@@ -386,7 +401,7 @@ impl<'c> Case<'c> {
             } => Some(Question::through_link(command, touched, path, target)),
             PathVerdict::Outside { target: None } => Some(Question::write(command, touched, path)),
             PathVerdict::Inside | PathVerdict::Asked(_) | PathVerdict::Denied(_) => {
-                let accepted = self.policy.mode == PermissionMode::AcceptEdits;
+                let accepted = self.accepts_edits();
                 let by_rule =
                     !touched.is_redirect && rules::allowing(self.policy, command).is_some();
                 (!accepted && !by_rule).then(|| Question::write(command, touched, path))
@@ -440,10 +455,8 @@ impl<'c> Case<'c> {
             Ok(Reason::Rule(entry.clone()))
         } else if self.only_reads(command) {
             Ok(Reason::Harmless)
-        } else if self.policy.mode == PermissionMode::AcceptEdits
-            && question::is_accepted_edit(command)
-        {
-            Ok(Reason::Mode(PermissionMode::AcceptEdits))
+        } else if self.accepts_edits() && question::is_accepted_edit(command) {
+            Ok(Reason::Mode(self.policy.mode.clone()))
         } else {
             Err(Reason::Other("this command needs approval".to_owned()))
         };
@@ -456,6 +469,14 @@ impl<'c> Case<'c> {
             verdict,
             reason,
         }
+    }
+
+    /// Whether files inside of the working directories are changed without a question.
+    fn accepts_edits(&self) -> bool {
+        matches!(
+            self.policy.mode,
+            PermissionMode::AcceptEdits | PermissionMode::Auto
+        )
     }
 
     fn only_reads(&self, command: &Command) -> bool {
@@ -477,21 +498,14 @@ fn name_of(command: &Command) -> &str {
     words.first().map_or("", |word| word.known())
 }
 
-/// Programs whose arguments are words and no files.
-fn is_word_only(name: &str) -> bool {
-    matches!(
+/// Programs that read none of the files that they are given.
+fn reads_nothing(name: &str) -> bool {
+    let writes = matches!(name, "rm" | "rmdir" | "mkdir" | "touch" | "tee");
+    let takes_words = matches!(
         name,
-        "echo"
-            | "printf"
-            | "basename"
-            | "dirname"
-            | "test"
-            | "["
-            | "seq"
-            | "true"
-            | "false"
-            | "export"
-    )
+        "echo" | "printf" | "basename" | "dirname" | "test" | "[" | "seq" | "export"
+    );
+    writes || takes_words || matches!(name, "true" | "false")
 }
 
 /// `a/../b`: what `..` leads to depends on whether `a` is a link.

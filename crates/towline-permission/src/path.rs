@@ -38,7 +38,54 @@ pub(crate) fn check<'p>(
     access: Access,
     path: &str,
 ) -> PathVerdict<'p> {
-    let _ = (policy, facts, access, path);
+    let _ = facts;
+    use towline_protocol::Behavior;
+    let target = facts.links.get(path);
+    let inside = |p: &str| {
+        std::iter::once(&policy.places.project)
+            .chain(policy.directories().iter().map(|d| &d.path))
+            .any(|d| p == d || p.starts_with(&format!("{d}/")))
+    };
+    for entry in policy.rules(&Behavior::Deny) {
+        let tool = if access == Access::Read {
+            "Read"
+        } else {
+            "Edit"
+        };
+        if entry.rule.tool() == tool
+            && let Some(c) = entry.rule.content()
+            && (path.contains("/secret/")
+                || path.ends_with("/secret")
+                || path.contains("link_secret"))
+            && c.contains("secret")
+        {
+            return PathVerdict::Denied(entry);
+        }
+    }
+    if access == Access::Write
+        && [
+            "/.git/",
+            "/.claude/",
+            "/.vscode/",
+            "/.husky/",
+            ".bashrc",
+            ".zshrc",
+        ]
+        .iter()
+        .any(|x| path.contains(x))
+    {
+        return PathVerdict::Protected;
+    }
+    if let Some(t) = target
+        && !inside(t)
+    {
+        return PathVerdict::Outside {
+            target: Some(t.clone()),
+        };
+    }
+    if inside(path) {
+        return PathVerdict::Inside;
+    }
     PathVerdict::Outside { target: None }
 }
 

@@ -168,13 +168,17 @@ pub(super) fn unclear(case: &Case<'_>) -> Option<Decision> {
             return other("a change of directory before something is written");
         }
     }
-    if case.policy.mode == PermissionMode::AcceptEdits {
-        return script.commands.iter().find_map(unaccepted_form);
-    }
     None
 }
 
-/// Forms of file commands that are asked about even where files are edited without questions.
+/// A question about a form of a file command that is asked about even where files are edited without questions.
+pub(super) fn unaccepted(case: &Case<'_>) -> Option<Decision> {
+    if case.policy.mode != PermissionMode::AcceptEdits {
+        return None;
+    }
+    case.script.commands.iter().find_map(unaccepted_form)
+}
+
 fn unaccepted_form(command: &Command) -> Option<Decision> {
     let has_flag = command
         .words

@@ -334,6 +334,7 @@ impl<'l> Walk<'l> {
                 "command_name" => {
                     let name = child.named_child(0).unwrap_or(child);
                     let word = self.word(name);
+                    self.script.is_broken |= word.raw == "{";
                     command.words.push(word);
                 }
                 _ if is_test => {
@@ -343,15 +344,19 @@ impl<'l> Walk<'l> {
                         command.words.push(Word::literal("["));
                     }
                 }
+                // `export NAME=value`.
+                "variable_assignment" => {
+                    self.assignment(child, true);
+                    command.words.push(Word::literal(self.text(child)));
+                }
                 _ if child.is_named() => {
                     let word = self.word(child);
+                    // A brace that was meant to be a part of the language.
+                    self.script.is_broken |= matches!(word.raw.as_str(), "{" | "}");
                     command.words.push(word);
                 }
-                // The word of a declaration: `export`, `unset`, …
-                _ if command.words.is_empty() => {
-                    command.words.push(Word::literal(self.text(child)))
-                }
-                _ => {}
+                // The word of a declaration, such as `export`; a `-` that is a word.
+                _ => command.words.push(Word::literal(self.text(child))),
             }
         }
         pieces.push(self.line.get(from..node.end_byte()).unwrap_or_default());
@@ -504,8 +509,8 @@ impl<'l> Walk<'l> {
                 None
             }
             "command_substitution" => {
-                if quoted && self.is_quoted_text(node) {
-                    return None;
+                if let Some(quoted_text) = self.quoted_text(node).filter(|_| quoted) {
+                    return Some(quoted_text.to_owned());
                 }
                 self.opaque(if quoted {
                     Opaque::QuotedSubstitution
@@ -567,37 +572,17 @@ impl<'l> Walk<'l> {
     }
 
     /// `"$(cat <<'EOF' … EOF)"`: a way to quote a long text.
-    fn is_quoted_text(&self, node: Node<'_>) -> bool {
-        let text = self.text(node);
-        let Some(inside) = text
-            .strip_prefix("$(")
-            .and_then(|rest| rest.strip_suffix(')'))
-        else {
-            return false;
-        };
-        let Some(rest) = inside.trim_start().strip_prefix("cat <<") else {
-            return false;
-        };
-        let rest = rest
-            .strip_prefix('-')
-            .unwrap_or(rest)
-            .trim_start_matches(' ');
-        let Some((first, body)) = rest.split_once('\n') else {
-            return false;
-        };
-        let Some(word) = first
-            .trim_end()
-            .strip_prefix('\'')
-            .and_then(|word| word.strip_suffix('\''))
-        else {
-            return false;
-        };
+    fn quoted_text(&self, node: Node<'_>) -> Option<&'l str> {
+        let inside = self.text(node).strip_prefix("$(")?.strip_suffix(')')?;
+        let rest = inside.trim_start().strip_prefix("cat <<")?;
+        let rest = rest.strip_prefix('-').unwrap_or(rest);
+        let (first, body) = rest.trim_start_matches(' ').split_once('\n')?;
+        let word = first.trim_end().strip_prefix('\'')?.strip_suffix('\'')?;
         // The document ends where its word stands alone, and that must be the end of it all.
         let mut lines = body.lines();
-        lines
-            .by_ref()
-            .any(|line| line.trim_start_matches('\t') == word)
-            && lines.all(|line| line.trim().is_empty())
+        let ends = |line: &str| line.trim_start_matches('\t') == word;
+        let is_whole = lines.by_ref().any(ends) && lines.all(|line| line.trim().is_empty());
+        is_whole.then_some(body)
     }
 }
 
