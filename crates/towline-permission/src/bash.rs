@@ -63,14 +63,17 @@ fn variables(policy: &Policy) -> Variables {
 struct Located<'s> {
     command: &'s Command,
     touched: Vec<(Touched, String)>,
+    /// Where it may run: `cd` may have failed, or may have been in a branch that was not taken.
+    bases: Vec<String>,
 }
 
 /// Follows `cd` through a script to say where each command runs.
 fn located<'s>(policy: &Policy, script: &'s Script) -> Vec<Located<'s>> {
     let home = &policy.places.home;
-    let mut current = policy.places.current.clone();
+    let mut bases = vec![policy.places.current.clone()];
     let mut all = Vec::new();
     for command in &script.commands {
+        let current = bases.last().cloned().unwrap_or_default();
         let touched: Vec<(Touched, String)> = touch::touched(command)
             .into_iter()
             .map(|touched| {
@@ -78,18 +81,26 @@ fn located<'s>(policy: &Policy, script: &'s Script) -> Vec<Located<'s>> {
                 (touched, path)
             })
             .collect();
-        if command
+        let moves = command
             .words
             .first()
-            .is_some_and(|word| word.known() == "cd")
-        {
-            let target = touched.iter().find(|(touched, _)| !touched.is_redirect);
-            current = target.map_or_else(|| home.clone(), |(_, path)| path.clone());
+            .is_some_and(|word| word.known() == "cd");
+        let target = touched.iter().find(|(touched, _)| !touched.is_redirect);
+        let target = target.map_or_else(|| home.clone(), |(_, path)| path.clone());
+        all.push(Located {
+            command,
+            touched,
+            bases: bases.clone(),
+        });
+        if moves && bases.len() < MOST_BASES {
+            bases.push(target);
         }
-        all.push(Located { command, touched });
     }
     all
 }
+
+/// More changes of directory than this in one line are not followed.
+const MOST_BASES: usize = 16;
 
 /// A line and everything that is known of it.
 struct Case<'c> {
@@ -142,18 +153,21 @@ impl<'c> Case<'c> {
     }
 
     fn forbidden_path(&self, located: &[Located<'_>]) -> Option<&'c Entry> {
-        let touched = located.iter().flat_map(|located| &located.touched);
-        touched
-            .into_iter()
-            .find_map(|(touched, path)| match self.check(touched.access, path) {
-                // Who may not read a file may still be allowed to write it; that is asked about elsewhere.
-                PathVerdict::Denied(entry)
-                    if touched.access == Access::Read || entry.rule.tool() != "Read" =>
-                {
-                    Some(entry)
+        let home = &self.policy.places.home;
+        for located in located {
+            for (touched, _) in &located.touched {
+                for base in &located.bases {
+                    let path = path::absolute(touched.word.known(), base, home);
+                    // Who may not read a file may still be allowed to write it; that is asked about elsewhere.
+                    if let PathVerdict::Denied(entry) = self.check(touched.access, &path)
+                        && (touched.access == Access::Read || entry.rule.tool() != "Read")
+                    {
+                        return Some(entry);
+                    }
                 }
-                _ => None,
-            })
+            }
+        }
+        None
     }
 
     fn check(&self, access: Access, path: &str) -> PathVerdict<'c> {
@@ -261,41 +275,72 @@ impl<'c> Case<'c> {
         {
             return Some("a rule forbids to read a file that is named in this script".to_owned());
         }
-        for located in self.located {
-            for words in wrapper::readings(located.command) {
-                let current = &self.policy.places.current;
-                let home = &self.policy.places.home;
-                let reads_trees = touch::reads_trees(words);
-                for word in &words[1..] {
-                    // `@file`, `if=file`, `HEAD:file`.
-                    let value = word.known();
-                    let inner = value.rsplit(['=', '@', ':']).next().unwrap_or(value);
-                    for text in [value, inner] {
-                        let path = path::absolute(text, current, home);
-                        if word.has_glob && path::may_match_forbidden(self.policy, &path) {
-                            return Some(format!(
-                                "{value} may stand for a file that a rule forbids"
-                            ));
-                        }
-                        if !reads_nothing(words[0].known())
-                            && matches!(self.check(Access::Read, &path), PathVerdict::Denied(_))
-                        {
-                            return Some(format!("{value} names a file that a rule forbids"));
-                        }
-                        if reads_trees && path::may_hold_forbidden(self.policy, &path) {
-                            return Some(format!(
-                                "there is a file below {value} that a rule forbids"
-                            ));
-                        }
+        self.located
+            .iter()
+            .find_map(|located| self.may_read_forbidden(located))
+    }
+
+    /// Why a command may read a file that a rule forbids to read, though it is not one that is known to.
+    fn may_read_forbidden(&self, located: &Located<'_>) -> Option<String> {
+        for words in wrapper::readings(located.command) {
+            if reads_nothing(words[0].known()) {
+                continue;
+            }
+            let reads_trees = touch::reads_trees(words);
+            if reads_trees && words.len() <= 2 && self.holds_forbidden(located, ".") {
+                return Some("there is a file here that a rule forbids to read".to_owned());
+            }
+            for word in &words[1..] {
+                let Some(value) = word.value.as_deref() else {
+                    return Some(format!(
+                        "{} may be a file that a rule forbids to read",
+                        word.raw
+                    ));
+                };
+                // `@file`, `if=file`, `HEAD:file`.
+                let inner = value.rsplit(['=', '@', ':']).next().unwrap_or(value);
+                for text in [value, inner] {
+                    if word.has_glob && self.any_base(located, text, path::may_match_forbidden) {
+                        return Some(format!(
+                            "{value} may stand for a file that a rule forbids to read"
+                        ));
                     }
-                }
-                if reads_trees && path::may_hold_forbidden(self.policy, current) && words.len() <= 2
-                {
-                    return Some("there is a file here that a rule forbids".to_owned());
+                    if self.names_forbidden(located, text) {
+                        return Some(format!("{value} names a file that a rule forbids to read"));
+                    }
+                    if reads_trees && self.holds_forbidden(located, text) {
+                        return Some(format!(
+                            "there is a file below {value} that a rule forbids to read"
+                        ));
+                    }
                 }
             }
         }
         None
+    }
+
+    fn names_forbidden(&self, located: &Located<'_>, text: &str) -> bool {
+        self.any_base(located, text, |_, path| {
+            matches!(self.check(Access::Read, path), PathVerdict::Denied(_))
+        })
+    }
+
+    fn holds_forbidden(&self, located: &Located<'_>, text: &str) -> bool {
+        self.any_base(located, text, path::may_hold_forbidden)
+    }
+
+    /// Whether something is true of a path, wherever the command runs.
+    fn any_base(
+        &self,
+        located: &Located<'_>,
+        text: &str,
+        is_true: impl Fn(&Policy, &str) -> bool,
+    ) -> bool {
+        let home = &self.policy.places.home;
+        located
+            .bases
+            .iter()
+            .any(|base| is_true(self.policy, &path::absolute(text, base, home)))
     }
 
     /// What is decided where no rule stands against it.

@@ -86,6 +86,7 @@ pub(crate) fn only_reads(words: &[Word]) -> bool {
                     || word.starts_with("-L")
             }) && !arguments.iter().any(|word| {
                 contains_word(word, "env")
+                    || contains_word(word, "ENV")
                     || word.contains("input_filename")
                     || word.contains("include")
                     || word.contains("import")
@@ -171,6 +172,7 @@ fn git(arguments: &[&str]) -> bool {
             "--open-files-in-pager",
             "--upload-pack",
             "--receive-pack",
+            "--no-index",
         ]
         .iter()
         .any(|flag| word.starts_with(flag))
@@ -180,10 +182,8 @@ fn git(arguments: &[&str]) -> bool {
     }
     let only_flags = || rest.iter().all(|word| word.starts_with('-'));
     match *subcommand {
-        "status" | "log" | "diff" | "show" | "blame" | "ls-files" | "ls-tree" | "rev-parse"
-        | "rev-list" | "describe" | "shortlog" | "grep" | "for-each-ref" | "cat-file"
-        | "merge-base" | "name-rev" | "diff-tree" | "show-ref" | "ls-remote" | "count-objects"
-        | "cherry" | "whatchanged" | "diff-index" | "diff-files" => true,
+        "status" | "log" | "diff" | "show" | "blame" | "ls-files" | "rev-parse" | "rev-list"
+        | "describe" | "shortlog" | "grep" | "for-each-ref" | "cat-file" | "merge-base" => true,
         "reflog" => rest.is_empty() || rest[0] == "show" || rest[0].starts_with('-'),
         "branch" => {
             only_flags()
@@ -207,10 +207,7 @@ fn git(arguments: &[&str]) -> bool {
         }
         "stash" => matches!(rest.first().copied(), Some("list" | "show")),
         "worktree" => rest == ["list"],
-        "config" => matches!(
-            rest.first().copied(),
-            Some("--get" | "--get-all" | "--list" | "-l" | "--get-regexp")
-        ),
+        "config" => rest.len() == 2 && rest[0] == "--get",
         _ => false,
     }
 }
@@ -239,7 +236,6 @@ const FREE: &[&str] = &[
     "fmt",
     "fold",
     "free",
-    "getent",
     "grep",
     "head",
     "hexdump",

@@ -219,6 +219,12 @@ impl<'l> Walk<'l> {
             "variable_assignment" => {
                 self.assignment(node, true);
             }
+            "for_statement" => {
+                if let Some(name) = node.child_by_field_name("variable") {
+                    self.variables.set(self.text(name), None);
+                }
+                self.children(node, place, in_pipe);
+            }
             "comment" | "variable_name" | "heredoc_body" | "heredoc_end" => {}
             "word"
             | "string"
@@ -369,7 +375,28 @@ impl<'l> Walk<'l> {
             // Only variables, after all.
             return;
         }
+        self.forget_variables(&command);
         self.script.commands.push(command);
+    }
+
+    /// What a command sets is not known.
+    fn forget_variables(&mut self, command: &Command) {
+        let Some((name, arguments)) = command.words.split_first() else {
+            return;
+        };
+        match name.known() {
+            "cd" | "pushd" | "popd" => self.variables.set("PWD", None),
+            "read" | "printf" | "mapfile" | "readarray" | "getopts" | "unset" | "local" | "let"
+            | "declare" | "typeset" | "export" => {
+                for word in arguments {
+                    let name = word.raw.split('=').next().unwrap_or_default();
+                    if self.variables.get(name).is_some() {
+                        self.variables.set(name, None);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 
     /// `NAME=value`, remembered if it stays.
@@ -452,7 +479,11 @@ impl<'l> Walk<'l> {
     /// A word and what it is when it runs, as far as that is known.
     fn word(&mut self, node: Node<'_>) -> Word {
         let raw = self.text(node);
-        let value = self.value(node, false);
+        let mut value = self.value(node, false);
+        if word::is_other_home(raw) {
+            self.opaque(Opaque::Variable);
+            value = None;
+        }
         if value.is_none() && self.script.opaque.is_empty() {
             // Nothing said why; then it is not known why.
             self.opaque(Opaque::Variable);
@@ -476,11 +507,12 @@ impl<'l> Walk<'l> {
         let text = self.text(node);
         match node.kind() {
             "word" | "extglob_pattern" | "regex" | "test_operator" | "special_variable_name" => {
-                if word::has_brace_expansion(text) {
-                    self.opaque(Opaque::BraceExpansion);
-                }
                 if word::has_escaped_blank(text) {
                     self.opaque(Opaque::EscapedBlank);
+                }
+                if word::has_brace_expansion(text) {
+                    self.opaque(Opaque::BraceExpansion);
+                    return None;
                 }
                 Some(word::unescape(text))
             }
@@ -537,10 +569,12 @@ impl<'l> Walk<'l> {
             }
             "string" => self.joined(node, true),
             "concatenation" => {
+                let joined = self.joined(node, false);
                 if word::has_brace_expansion(text) {
                     self.opaque(Opaque::BraceExpansion);
+                    return None;
                 }
-                self.joined(node, false)
+                joined
             }
             _ if node.named_child_count() == 0 => Some(text.to_owned()),
             _ => {

@@ -77,7 +77,11 @@ pub(crate) fn touched(command: &Command) -> Vec<Touched> {
         }
         "touch" | "mkdir" | "rm" | "rmdir" | "tee" => add(Access::Write, &plain),
         "mv" | "cp" => {
-            let sources = plain.len().saturating_sub(1);
+            let is_target =
+                |word: &Word| word.raw.starts_with("-t") || word.raw.starts_with("--target");
+            let sources = plain
+                .len()
+                .saturating_sub(usize::from(!arguments.iter().any(is_target)));
             add(Access::Read, &plain[..sources]);
             add(Access::Write, &plain);
         }

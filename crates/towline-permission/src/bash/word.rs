@@ -62,10 +62,12 @@ impl Variables {
         found.map(|(_, variable)| variable)
     }
 
-    /// One that the line itself sets: seen through for what is forbidden, and not for what is allowed.
+    /// One that the line itself sets: seen through for what is forbidden, and not for what is allowed. One that is set
+    /// twice may have either value.
     pub(crate) fn set(&mut self, name: &str, value: Option<String>) {
+        let is_new = self.get(name).is_none();
         let variable = Variable {
-            value,
+            value: value.filter(|_| is_new),
             is_safe: false,
         };
         self.0.push((name.to_owned(), variable));
@@ -114,6 +116,12 @@ fn unquoted(text: &str) -> impl Iterator<Item = char> {
         escaped = !escaped && *c == '\\';
         is_plain
     })
+}
+
+/// `~name` or `~+`: a home directory that is not known here.
+pub(crate) fn is_other_home(raw: &str) -> bool {
+    raw.strip_prefix('~')
+        .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
 }
 
 /// `{a,b}` or `{1..3}`.

@@ -122,8 +122,6 @@ const SAFE_VARIABLES: &[&str] = &[
     "COLORTERM",
     "COLUMNS",
     "FORCE_COLOR",
-    "GO111MODULE",
-    "GOARCH",
     "GOOS",
     "NODE_ENV",
     "NO_COLOR",
