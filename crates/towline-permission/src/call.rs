@@ -1,6 +1,6 @@
 //! [`Call`]: what is to be decided, and what the caller knows of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -30,6 +30,8 @@ impl<'a> Call<'a> {
 pub struct Facts {
     /// For each of [`paths`](crate::paths): where it really is, if a link leads elsewhere.
     pub links: BTreeMap<String, String>,
+    /// Which of [`paths`](crate::paths) are directories.
+    pub directories: BTreeSet<String>,
     /// Whether the skill that is called brings tools or hooks of its own.
     pub skill_brings_tools: bool,
     /// What the hooks that ran before the call said.
