@@ -30,7 +30,7 @@ impl<'a> Call<'a> {
 pub struct Facts {
     /// For each of [`paths`](crate::paths): where it really is, if a link leads elsewhere.
     pub links: BTreeMap<String, String>,
-    /// Those of the paths that are directories.
+    /// Which of [`paths`](crate::paths) are directories.
     pub directories: BTreeSet<String>,
     /// Whether the skill that is called brings tools or hooks of its own.
     pub skill_brings_tools: bool,

@@ -8,10 +8,16 @@ mod decision;
 mod path;
 mod policy;
 mod rule;
+mod settings;
+mod startup;
+mod update;
 
 pub use call::{Call, Facts, HookVerdict};
 pub use decide::{decide, paths};
 pub use decision::{Decision, Part, Reason, Verdict};
 pub use policy::{Directory, Places, Policy};
 pub use rule::{Entry, Rule, RuleError};
+pub use settings::{Effect, Problem, Settings};
+pub use startup::{Bypass, Startup};
 pub use towline_protocol::{Behavior, Destination, PermissionMode, PermissionUpdate};
+pub use update::Dropped;

@@ -1,5 +1,7 @@
 //! [`Policy`]: everything that a decision depends on besides the call itself.
 
+use std::collections::HashSet;
+
 use towline_protocol::{Behavior, Destination, PermissionMode};
 
 use crate::rule::{Entry, Rule};
@@ -13,8 +15,12 @@ pub struct Policy {
     pub places: Places,
     /// Whether `bypassPermissions` may be chosen while the session runs.
     pub may_bypass: bool,
+    /// Whether there is somebody to ask. If not, what would be asked is denied.
+    pub can_ask: bool,
     entries: Vec<Entry>,
+    known: HashSet<Entry>,
     directories: Vec<Directory>,
+    before_plan: Option<PermissionMode>,
 }
 
 /// The places that paths and rules are relative to. All are absolute, and resolved by the caller.
@@ -42,32 +48,38 @@ pub struct Directory {
 }
 
 impl Policy {
-    /// A policy without any rule.
+    /// A policy without any rule, in a session where somebody can be asked.
     pub fn new(mode: PermissionMode, places: Places) -> Self {
         Self {
             mode,
             places,
             may_bypass: false,
+            can_ask: true,
             entries: Vec::new(),
+            known: HashSet::new(),
             directories: Vec::new(),
+            before_plan: None,
         }
     }
 
     /// Adds a rule, unless it is there.
     pub fn add(&mut self, rule: Rule, behavior: Behavior, source: Destination) {
-        let entry = Entry {
-            rule,
-            behavior,
-            source,
-        };
-        if !self.entries.contains(&entry) {
+        let entry = Entry::new(rule, behavior, source);
+        if self.known.insert(entry.clone()) {
             self.entries.push(entry);
         }
     }
 
     /// Keeps the rules that `stays` says yes to.
-    pub fn retain(&mut self, stays: impl FnMut(&Entry) -> bool) {
-        self.entries.retain(stays);
+    pub fn retain(&mut self, mut stays: impl FnMut(&Entry) -> bool) {
+        let known = &mut self.known;
+        self.entries.retain(|entry| {
+            let stays = stays(entry);
+            if !stays {
+                known.remove(entry);
+            }
+            stays
+        });
     }
 
     /// All rules, in the order they were added.
@@ -102,5 +114,20 @@ impl Policy {
     /// The working directories besides the project.
     pub fn directories(&self) -> &[Directory] {
         &self.directories
+    }
+
+    /// Changes to plan mode, and remembers what was before.
+    pub fn enter_plan(&mut self) {
+        if self.mode != PermissionMode::Plan {
+            let before = std::mem::replace(&mut self.mode, PermissionMode::Plan);
+            self.before_plan = Some(before);
+        }
+    }
+
+    /// Changes back to the mode before the plan; a session that began in plan mode goes on in `default`.
+    pub fn leave_plan(&mut self) {
+        if self.mode == PermissionMode::Plan {
+            self.mode = self.before_plan.take().unwrap_or(PermissionMode::Default);
+        }
     }
 }

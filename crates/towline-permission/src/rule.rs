@@ -55,6 +55,17 @@ pub struct Entry {
     pub source: Destination,
 }
 
+impl Entry {
+    /// A rule with what it says and where it comes from.
+    pub fn new(rule: Rule, behavior: Behavior, source: Destination) -> Self {
+        Self {
+            rule,
+            behavior,
+            source,
+        }
+    }
+}
+
 impl Rule {
     /// A rule for a whole tool.
     pub fn tool_wide(tool: impl Into<String>) -> Self {

@@ -1,0 +1,104 @@
+//! The made-up machine of the table: its places, links and directories.
+
+use towline_permission::{Call, Destination, Facts, Places, Policy, paths};
+
+/// The row with real places instead of placeholders.
+pub(crate) fn fill(line: &str) -> String {
+    line.replace("{CWD}", PROJECT)
+        .replace("{OUT}", OUTSIDE)
+        .replace("{HOME}", HOME)
+        .replace("{BASE}", BASE)
+}
+
+pub(crate) fn places() -> Places {
+    Places {
+        project: PROJECT.to_owned(),
+        current: PROJECT.to_owned(),
+        home: HOME.to_owned(),
+        config: format!("{HOME}/.claude"),
+        flag_settings: Some(BASE.to_owned()),
+    }
+}
+
+/// Which settings a file of a row holds, if it holds any.
+pub(crate) fn settings_source(path: &str) -> Option<Destination> {
+    let files = [
+        (
+            format!("{PROJECT}/.claude/settings.json"),
+            Destination::ProjectSettings,
+        ),
+        (
+            format!("{PROJECT}/.claude/settings.local.json"),
+            Destination::LocalSettings,
+        ),
+        (
+            format!("{HOME}/.claude/settings.json"),
+            Destination::UserSettings,
+        ),
+        (format!("{BASE}/flag.json"), Destination::FlagSettings),
+    ];
+    let (_, source) = files.into_iter().find(|(file, _)| file == path)?;
+    Some(source)
+}
+
+/// What a caller would find out on that machine.
+pub(crate) fn facts(policy: &Policy, call: &Call<'_>) -> Facts {
+    let mut facts = Facts::default();
+    for path in paths(policy, call) {
+        let real = resolve(&path);
+        if is_directory(&real) {
+            facts.directories.insert(path.clone());
+        }
+        if real != path {
+            facts.links.insert(path, real);
+        }
+    }
+    facts
+}
+
+fn is_directory(path: &str) -> bool {
+    DIRECTORIES.iter().any(|known| fill(known) == path)
+}
+
+fn resolve(path: &str) -> String {
+    for (link, target) in LINKS {
+        let link = fill(link);
+        if let Some(rest) = path.strip_prefix(&link)
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            return format!("{}{rest}", fill(target));
+        }
+    }
+    path.to_owned()
+}
+
+const BASE: &str = "/w/base";
+const PROJECT: &str = "/w/base/proj";
+const OUTSIDE: &str = "/w/base/out";
+const HOME: &str = "/w/base/home";
+
+const LINKS: &[(&str, &str)] = &[
+    ("{CWD}/link_out.txt", "{OUT}/o.txt"),
+    ("{CWD}/linkdir_out", "{OUT}"),
+    ("{CWD}/link_secret", "{CWD}/secret"),
+    ("{OUT}/link_into.txt", "{CWD}/a.txt"),
+];
+
+const DIRECTORIES: &[&str] = &[
+    "/",
+    "/etc",
+    "/tmp",
+    "{BASE}",
+    "{HOME}",
+    "{HOME}/docs",
+    "{HOME}/.claude",
+    "{OUT}",
+    "{OUT}/dir",
+    "{CWD}",
+    "{CWD}/.git",
+    "{CWD}/.claude",
+    "{CWD}/sub",
+    "{CWD}/sub/deep",
+    "{CWD}/secret",
+    "{CWD}/src",
+];

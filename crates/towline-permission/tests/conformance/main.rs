@@ -1,0 +1,33 @@
+//! Recorded decisions of the real CLI, each played through the engine.
+//!
+//! It is a test binary of its own because it is called by name, with another table if there is one:
+//! `TOWLINE_PERMISSION_CASES=FILE cargo test -p towline-permission --test conformance -- --nocapture`.
+//! `TOWLINE_PERMISSION_SHOW` limits the differences that are printed to a category or an id.
+
+mod fixture;
+mod row;
+mod tally;
+
+use std::{env, fs};
+
+use row::Row;
+use tally::Tally;
+
+#[test]
+fn the_engine_decides_as_the_real_cli_or_is_stricter() {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cases.jsonl");
+    let path = env::var("TOWLINE_PERMISSION_CASES").unwrap_or_else(|_| own.to_owned());
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let mut tally = Tally::new(env::var("TOWLINE_PERMISSION_SHOW").ok());
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let row = Row::read(line);
+        match row.expected() {
+            None => tally.outside += 1,
+            Some(expected) => {
+                let decision = row.play();
+                tally.compare(&row, expected, &decision);
+            }
+        }
+    }
+    tally.report();
+}
