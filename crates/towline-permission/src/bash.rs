@@ -7,6 +7,8 @@ mod question;
 mod rules;
 mod shell;
 mod suggest;
+#[cfg(test)]
+mod tests;
 mod touch;
 mod word;
 mod wrapper;

@@ -315,6 +315,7 @@ impl<'l> Walk<'l> {
         let mut pieces: Vec<&str> = Vec::new();
         let mut from = node.start_byte();
         let is_test = node.kind() == "test_command";
+        let mut word_end = None;
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
             match child.kind() {
@@ -342,6 +343,7 @@ impl<'l> Walk<'l> {
                     let word = self.word(name);
                     self.script.is_broken |= word.raw == "{";
                     command.words.push(word);
+                    word_end = Some(child.end_byte());
                 }
                 _ if is_test => {
                     if child.is_named() {
@@ -359,10 +361,22 @@ impl<'l> Walk<'l> {
                     let word = self.word(child);
                     // A brace that was meant to be a part of the language.
                     self.script.is_broken |= matches!(word.raw.as_str(), "{" | "}");
-                    command.words.push(word);
+                    match command.words.last_mut() {
+                        // The parser sees two words where the shell sees one.
+                        Some(last) if word_end == Some(child.start_byte()) => last.append(&word),
+                        _ => command.words.push(word),
+                    }
+                    word_end = Some(child.end_byte());
                 }
                 // The word of a declaration, such as `export`; a `-` that is a word.
-                _ => command.words.push(Word::literal(self.text(child))),
+                _ => {
+                    let word = Word::literal(self.text(child));
+                    match command.words.last_mut() {
+                        Some(last) if word_end == Some(child.start_byte()) => last.append(&word),
+                        _ => command.words.push(word),
+                    }
+                    word_end = Some(child.end_byte());
+                }
             }
         }
         pieces.push(self.line.get(from..node.end_byte()).unwrap_or_default());
@@ -480,6 +494,12 @@ impl<'l> Walk<'l> {
     fn word(&mut self, node: Node<'_>) -> Word {
         let raw = self.text(node);
         let mut value = self.value(node, false);
+        // What an expansion makes of it stays unknown.
+        if value.is_some()
+            && !matches!(node.kind(), "process_substitution" | "arithmetic_expansion")
+        {
+            value = word::unquote(raw).or(value);
+        }
         if word::is_other_home(raw) {
             self.opaque(Opaque::Variable);
             value = None;
@@ -584,6 +604,7 @@ impl<'l> Walk<'l> {
         }
     }
 
+    /// The parts of a word, one after the other.
     fn joined(&mut self, node: Node<'_>, quoted: bool) -> Option<String> {
         let mut cursor = node.walk();
         let mut whole = Some(String::new());
@@ -593,16 +614,12 @@ impl<'l> Walk<'l> {
             let between = self.line.get(end..child.start_byte()).unwrap_or_default();
             end = child.end_byte();
             let value = self.value(child, quoted);
-            whole = match (whole, value) {
-                (Some(mut whole), Some(value)) => {
-                    whole.push_str(between);
-                    whole.push_str(&value);
-                    Some(whole)
-                }
-                _ => None,
-            };
+            whole = whole
+                .zip(value)
+                .map(|(whole, value)| whole + &word::unescape_quoted(between) + &value);
         }
-        whole
+        let rest = self.line.get(end..node.end_byte() - usize::from(quoted));
+        whole.map(|whole| whole + &word::unescape_quoted(rest.unwrap_or_default()))
     }
 
     /// `"$(cat <<'EOF' … EOF)"`: a way to quote a long text.

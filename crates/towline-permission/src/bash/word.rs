@@ -26,6 +26,14 @@ impl Word {
         Self::new(text, Some(text.to_owned()), false)
     }
 
+    /// Adds a part of the same word.
+    pub(crate) fn append(&mut self, part: &Self) {
+        self.raw.push_str(&part.raw);
+        self.has_glob |= part.has_glob;
+        let both = self.value.take().zip(part.value.as_ref());
+        self.value = unquote(&self.raw).or_else(|| both.map(|(value, part)| value + part));
+    }
+
     /// What it is, or else how it is written.
     pub(crate) fn known(&self) -> &str {
         self.value.as_deref().unwrap_or(&self.raw)
@@ -143,6 +151,46 @@ pub(crate) fn has_escaped_blank(text: &str) -> bool {
         escaped = !escaped && c == '\\';
         hit
     }) || text.ends_with("\\\n")
+}
+
+/// A word without its quotes and backslashes, if it has nothing in it that the shell fills in.
+///
+/// The parser knows where words begin and end; on what is in them the rules of the shell are simpler than its grammar.
+pub(crate) fn unquote(raw: &str) -> Option<String> {
+    let mut out = String::with_capacity(raw.len());
+    let mut chars = raw.chars().peekable();
+    let mut in_double = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => in_double = !in_double,
+            '\'' if !in_double => loop {
+                match chars.next()? {
+                    '\'' => break,
+                    c => out.push(c),
+                }
+            },
+            '\\' => match chars.next() {
+                Some('\n') => {}
+                Some(next) => {
+                    if in_double && !matches!(next, '"' | '\\' | '$' | '`') {
+                        out.push('\\');
+                    }
+                    out.push(next);
+                }
+                None => out.push('\\'),
+            },
+            '`' => return None,
+            // Alone it is a dollar.
+            '$' if chars
+                .peek()
+                .is_some_and(|next| !matches!(next, ' ' | '"' | '/' | '.' | ',')) =>
+            {
+                return None;
+            }
+            _ => out.push(c),
+        }
+    }
+    (!in_double).then_some(out)
 }
 
 /// A word without its backslashes.
