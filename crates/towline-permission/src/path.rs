@@ -1,5 +1,16 @@
 //! Paths: where they are, which rules are about them, and what is protected.
+//!
+//! A path and the place where a link leads are both looked at: what denies must be about one of them, what allows
+//! about both.
 
+mod pattern;
+mod protected;
+
+pub(crate) use pattern::Pattern;
+
+use towline_protocol::Behavior;
+
+use self::pattern::Place;
 use crate::{call::Facts, policy::Policy, rule::Entry};
 
 /// What is done to a path.
@@ -38,8 +49,116 @@ pub(crate) fn check<'p>(
     access: Access,
     path: &str,
 ) -> PathVerdict<'p> {
-    let _ = (policy, facts, access, path);
-    PathVerdict::Outside { target: None }
+    check_with(policy, facts, access, path, AskRules::Count)
+}
+
+/// The same without ask rules: a rule that asks about a path does not reach command lines (CLI 2.1.325).
+pub(crate) fn check_in_command<'p>(
+    policy: &'p Policy,
+    facts: &Facts,
+    access: Access,
+    path: &str,
+) -> PathVerdict<'p> {
+    check_with(policy, facts, access, path, AskRules::DoNotCount)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum AskRules {
+    Count,
+    DoNotCount,
+}
+
+fn check_with<'p>(
+    policy: &'p Policy,
+    facts: &Facts,
+    access: Access,
+    path: &str,
+    ask_rules: AskRules,
+) -> PathVerdict<'p> {
+    let target = facts.links.get(path).map(String::as_str);
+    let ends: Vec<&str> = std::iter::once(path).chain(target).collect();
+    let places: Vec<Place> = ends
+        .iter()
+        .map(|end| Place::new(end, &policy.places))
+        .collect();
+    let mut asked = None;
+    let mut allowed: Vec<Option<&Entry>> = vec![None; ends.len()];
+    for (entry, pattern) in policy.path_rules() {
+        match entry.behavior {
+            Behavior::Deny if pattern.access == access => {
+                if places.iter().any(|place| pattern.covers(place)) {
+                    return PathVerdict::Denied(entry);
+                }
+            }
+            Behavior::Ask if pattern.access == access && ask_rules == AskRules::Count => {
+                if asked.is_none() && places.iter().any(|place| pattern.covers(place)) {
+                    asked = Some(entry);
+                }
+            }
+            // What may be changed may be looked at.
+            Behavior::Allow if pattern.access == access || access == Access::Read => {
+                for (place, allowed) in places.iter().zip(&mut allowed) {
+                    if allowed.is_none() && pattern.covers(place) {
+                        *allowed = Some(entry);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(entry) = asked {
+        return PathVerdict::Asked(entry);
+    }
+    if access == Access::Write && ends.iter().any(|end| protected::is_protected(end)) {
+        return PathVerdict::Protected;
+    }
+    if let Some(all) = allowed.into_iter().collect::<Option<Vec<_>>>() {
+        return PathVerdict::Allowed(all[0]);
+    }
+    match ends.iter().find(|end| !is_inside(policy, end)) {
+        None => PathVerdict::Inside,
+        Some(end) => PathVerdict::Outside {
+            target: (*end != path).then(|| (*end).to_owned()),
+        },
+    }
+}
+
+/// The deny rule that is about a path, or about where it leads.
+pub(crate) fn denied<'p>(
+    policy: &'p Policy,
+    facts: &Facts,
+    access: Access,
+    path: &str,
+) -> Option<&'p Entry> {
+    match check(policy, facts, access, path) {
+        PathVerdict::Denied(entry) => Some(entry),
+        _ => None,
+    }
+}
+
+/// Whether a path is in the project or in another working directory.
+pub(crate) fn is_inside(policy: &Policy, path: &str) -> bool {
+    let others = policy.directories().iter().map(|known| &*known.path);
+    std::iter::once(&*policy.places.project)
+        .chain(others)
+        .any(|directory| below(path, directory).is_some())
+}
+
+/// The path from a directory on, empty for the directory itself; nothing if it is not there.
+pub(crate) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
+    match rest.strip_prefix('/') {
+        Some(rest) => Some(rest),
+        None => rest.is_empty().then_some(rest),
+    }
+}
+
+/// The directory that a path is in.
+pub(crate) fn parent(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        None | Some(("", _)) => "/",
+        Some((parent, _)) => parent,
+    }
 }
 
 /// A path as it is written, made absolute: `~` is the home directory, everything else is relative to `base`; `.` and
