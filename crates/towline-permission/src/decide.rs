@@ -8,7 +8,7 @@ use crate::{
     decision::{Decision, Reason, Verdict},
     path,
     policy::Policy,
-    tool::{self, agent, files, skill, web_fetch},
+    tool::{self, agent, files, mcp, skill, web_fetch},
 };
 
 /// Decides about a call.
@@ -53,6 +53,7 @@ fn decide_alone(policy: &Policy, call: &Call<'_>, facts: &Facts) -> Decision {
         "WebFetch" => web_fetch::decide(policy, call),
         "Agent" | "Task" => agent::decide(policy, call),
         "Skill" => skill::decide(policy, call, facts),
+        server if server.starts_with("mcp__") => mcp::decide(policy, call, facts),
         question if tool::is_question(question) => tool::decide_question(policy, question),
         other => match files::access(other) {
             Some(access) => files::decide(policy, call, facts, access),

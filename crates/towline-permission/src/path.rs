@@ -42,24 +42,26 @@ pub(crate) enum PathVerdict<'p> {
     },
 }
 
-/// What policy says of an absolute path without `.` and `..` in it.
+/// What policy says of an absolute path without `.` and `..` in it that a command line touches.
+///
+/// Rules that ask about paths do not reach command lines (CLI 2.1.325): it never gives [`PathVerdict::Asked`].
 pub(crate) fn check<'p>(
     policy: &'p Policy,
     facts: &Facts,
     access: Access,
     path: &str,
 ) -> PathVerdict<'p> {
-    check_with(policy, facts, access, path, AskRules::Count)
+    check_with(policy, facts, access, path, AskRules::DoNotCount)
 }
 
-/// The same without ask rules: a rule that asks about a path does not reach command lines (CLI 2.1.325).
-pub(crate) fn check_in_command<'p>(
+/// The same of a path that a tool for files touches.
+pub(crate) fn check_for_tool<'p>(
     policy: &'p Policy,
     facts: &Facts,
     access: Access,
     path: &str,
 ) -> PathVerdict<'p> {
-    check_with(policy, facts, access, path, AskRules::DoNotCount)
+    check_with(policy, facts, access, path, AskRules::Count)
 }
 
 #[derive(Clone, Copy, PartialEq)]

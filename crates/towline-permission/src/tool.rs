@@ -127,7 +127,7 @@ pub(crate) fn suggest_at(rule: Rule, destination: Destination) -> PermissionUpda
     PermissionUpdate::add_rules(vec![(&rule).into()], Behavior::Allow, destination)
 }
 
-/// Tools that change nothing but the session itself. The last three are document 001's (§3.3); CLI 2.1.325 has none of
+/// Tools that change nothing but the session itself. The last two are document 001's (§3.3); CLI 2.1.325 does not have
 /// them.
 const HARMLESS: &[&str] = &[
     "TaskCreate",

@@ -57,7 +57,7 @@ pub(crate) fn decide(policy: &Policy, call: &Call<'_>, facts: &Facts, access: Ac
         let reason = format!("the call of {} names no path", call.tool);
         return Decision::ask(Reason::Other(reason));
     };
-    let verdict = path::check(policy, facts, access, &path);
+    let verdict = path::check_for_tool(policy, facts, access, &path);
     if let PathVerdict::Denied(entry) = verdict {
         return Decision::deny(Reason::Rule(entry.clone()));
     }

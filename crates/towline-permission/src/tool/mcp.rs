@@ -1,8 +1,26 @@
 //! Tools of MCP servers: `mcp__server__tool`.
 
-use towline_protocol::Behavior;
+use towline_protocol::{Behavior, PermissionMode};
 
-use crate::rule::Rule;
+use super::{decide_plain, wide};
+use crate::{
+    call::{Call, Facts},
+    decision::{Decision, Reason},
+    policy::Policy,
+    rule::Rule,
+};
+
+/// Decides about a tool of an MCP server.
+pub(crate) fn decide(policy: &Policy, call: &Call<'_>, facts: &Facts) -> Decision {
+    let ruled_out = [Behavior::Deny, Behavior::Ask]
+        .iter()
+        .any(|behavior| wide(policy, behavior, call.tool).is_some());
+    // While planning, what may change something is asked about whatever the rules allow, as with edits.
+    if policy.mode == PermissionMode::Plan && !facts.tool_only_reads && !ruled_out {
+        return Decision::ask(Reason::Mode(PermissionMode::Plan));
+    }
+    decide_plain(policy, call.tool)
+}
 
 /// Whether a rule is about a tool, where one of the two is of an MCP server.
 ///
