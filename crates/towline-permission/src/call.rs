@@ -32,6 +32,8 @@ pub struct Facts {
     pub links: BTreeMap<String, String>,
     /// Which of [`paths`](crate::paths) are directories.
     pub directories: BTreeSet<String>,
+    /// Whether the tool says of itself that it changes nothing (`readOnlyHint` of a tool of an MCP server).
+    pub tool_only_reads: bool,
     /// Whether the skill that is called brings tools or hooks of its own.
     pub skill_brings_tools: bool,
     /// What the hooks that ran before the call said.

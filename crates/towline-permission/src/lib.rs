@@ -10,6 +10,7 @@ mod policy;
 mod rule;
 mod settings;
 mod startup;
+mod tool;
 mod update;
 
 pub use call::{Call, Facts, HookVerdict};

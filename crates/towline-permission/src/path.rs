@@ -1,5 +1,18 @@
 //! Paths: where they are, which rules are about them, and what is protected.
+//!
+//! A path and the place where a link leads are both looked at: what denies must be about one of them, what allows
+//! about both.
 
+mod forbidden;
+mod pattern;
+mod protected;
+
+pub(crate) use forbidden::{forbids_some, may_hold_forbidden, may_match_forbidden};
+pub(crate) use pattern::Pattern;
+
+use towline_protocol::Behavior;
+
+use self::pattern::Place;
 use crate::{call::Facts, policy::Policy, rule::Entry};
 
 /// What is done to a path.
@@ -31,62 +44,125 @@ pub(crate) enum PathVerdict<'p> {
     },
 }
 
-/// What policy says of an absolute path without `.` and `..` in it.
+/// What policy says of an absolute path without `.` and `..` in it that a command line touches.
+///
+/// Rules that ask about paths do not reach command lines (CLI 2.1.325): it never gives [`PathVerdict::Asked`].
 pub(crate) fn check<'p>(
     policy: &'p Policy,
     facts: &Facts,
     access: Access,
     path: &str,
 ) -> PathVerdict<'p> {
-    let _ = facts;
-    use towline_protocol::Behavior;
-    let target = facts.links.get(path);
-    let inside = |p: &str| {
-        std::iter::once(&policy.places.project)
-            .chain(policy.directories().iter().map(|d| &d.path))
-            .any(|d| p == d || p.starts_with(&format!("{d}/")))
-    };
-    for entry in policy.rules(&Behavior::Deny) {
-        let tool = if access == Access::Read {
-            "Read"
-        } else {
-            "Edit"
-        };
-        if entry.rule.tool() == tool
-            && let Some(c) = entry.rule.content()
-            && (path.contains("/secret/")
-                || path.ends_with("/secret")
-                || path.contains("link_secret"))
-            && c.contains("secret")
-        {
-            return PathVerdict::Denied(entry);
+    check_with(policy, facts, access, path, AskRules::DoNotCount)
+}
+
+/// The same of a path that a tool for files touches.
+pub(crate) fn check_for_tool<'p>(
+    policy: &'p Policy,
+    facts: &Facts,
+    access: Access,
+    path: &str,
+) -> PathVerdict<'p> {
+    check_with(policy, facts, access, path, AskRules::Count)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum AskRules {
+    Count,
+    DoNotCount,
+}
+
+fn check_with<'p>(
+    policy: &'p Policy,
+    facts: &Facts,
+    access: Access,
+    path: &str,
+    ask_rules: AskRules,
+) -> PathVerdict<'p> {
+    let target = facts.links.get(path).map(String::as_str);
+    let ends: Vec<&str> = std::iter::once(path).chain(target).collect();
+    let places: Vec<Place> = ends
+        .iter()
+        .map(|end| Place::new(end, &policy.places))
+        .collect();
+    let mut asked = None;
+    let mut allowed: Vec<Option<&Entry>> = vec![None; ends.len()];
+    for (entry, pattern) in policy.path_rules() {
+        match entry.behavior {
+            Behavior::Deny if pattern.access == access => {
+                if places.iter().any(|place| pattern.covers(place)) {
+                    return PathVerdict::Denied(entry);
+                }
+            }
+            Behavior::Ask if pattern.access == access && ask_rules == AskRules::Count => {
+                if asked.is_none() && places.iter().any(|place| pattern.covers(place)) {
+                    asked = Some(entry);
+                }
+            }
+            // What may be changed may be looked at.
+            Behavior::Allow if pattern.access == access || access == Access::Read => {
+                for (place, allowed) in places.iter().zip(&mut allowed) {
+                    if allowed.is_none() && pattern.covers(place) {
+                        *allowed = Some(entry);
+                    }
+                }
+            }
+            _ => {}
         }
     }
-    if access == Access::Write
-        && [
-            "/.git/",
-            "/.claude/",
-            "/.vscode/",
-            "/.husky/",
-            ".bashrc",
-            ".zshrc",
-        ]
-        .iter()
-        .any(|x| path.contains(x))
-    {
+    if let Some(entry) = asked {
+        return PathVerdict::Asked(entry);
+    }
+    if access == Access::Write && ends.iter().any(|end| protected::is_protected(end)) {
         return PathVerdict::Protected;
     }
-    if let Some(t) = target
-        && !inside(t)
-    {
-        return PathVerdict::Outside {
-            target: Some(t.clone()),
-        };
+    if let Some(all) = allowed.into_iter().collect::<Option<Vec<_>>>() {
+        return PathVerdict::Allowed(all[0]);
     }
-    if inside(path) {
-        return PathVerdict::Inside;
+    match ends.iter().find(|end| !is_inside(policy, end)) {
+        None => PathVerdict::Inside,
+        Some(end) => PathVerdict::Outside {
+            target: (*end != path).then(|| (*end).to_owned()),
+        },
     }
-    PathVerdict::Outside { target: None }
+}
+
+/// The deny rule that is about a path, or about where it leads.
+pub(crate) fn denied<'p>(
+    policy: &'p Policy,
+    facts: &Facts,
+    access: Access,
+    path: &str,
+) -> Option<&'p Entry> {
+    match check(policy, facts, access, path) {
+        PathVerdict::Denied(entry) => Some(entry),
+        _ => None,
+    }
+}
+
+/// Whether a path is in the project or in another working directory.
+pub(crate) fn is_inside(policy: &Policy, path: &str) -> bool {
+    let others = policy.directories().iter().map(|known| &*known.path);
+    std::iter::once(&*policy.places.project)
+        .chain(others)
+        .any(|directory| below(path, directory).is_some())
+}
+
+/// The path from a directory on, empty for the directory itself; nothing if it is not there.
+pub(crate) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
+    match rest.strip_prefix('/') {
+        Some(rest) => Some(rest),
+        None => rest.is_empty().then_some(rest),
+    }
+}
+
+/// The directory that a path is in.
+pub(crate) fn parent(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        None | Some(("", _)) => "/",
+        Some((parent, _)) => parent,
+    }
 }
 
 /// A path as it is written, made absolute: `~` is the home directory, everything else is relative to `base`; `.` and
@@ -109,22 +185,4 @@ pub(crate) fn absolute(path: &str, base: &str, home: &str) -> String {
         }
     }
     format!("/{}", parts.join("/"))
-}
-
-/// Whether any rule forbids reading some paths.
-pub(crate) fn forbids_some(policy: &Policy) -> bool {
-    use towline_protocol::Behavior;
-    policy
-        .rules(&Behavior::Deny)
-        .any(|entry| entry.rule.tool() == "Read" && !entry.rule.is_tool_wide())
-}
-
-/// Whether files that match a glob of the shell may be forbidden to read.
-pub(crate) fn may_match_forbidden(_policy: &Policy, _glob: &str) -> bool {
-    false
-}
-
-/// Whether there may be files below a directory that are forbidden to read.
-pub(crate) fn may_hold_forbidden(_policy: &Policy, _directory: &str) -> bool {
-    false
 }

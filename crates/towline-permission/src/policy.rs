@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use towline_protocol::{Behavior, Destination, PermissionMode};
 
-use crate::rule::{Entry, Rule};
+use crate::{
+    path::Pattern,
+    rule::{Entry, Rule},
+};
 
 /// The rules, the mode and the places of a session.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub struct Policy {
     pub can_ask: bool,
     entries: Vec<Entry>,
     known: HashSet<Entry>,
+    /// The rules about paths, ready to match: where each stands in `entries`, and its pattern.
+    patterns: Vec<(usize, Pattern)>,
     directories: Vec<Directory>,
     before_plan: Option<PermissionMode>,
 }
@@ -57,6 +62,7 @@ impl Policy {
             can_ask: true,
             entries: Vec::new(),
             known: HashSet::new(),
+            patterns: Vec::new(),
             directories: Vec::new(),
             before_plan: None,
         }
@@ -66,6 +72,9 @@ impl Policy {
     pub fn add(&mut self, rule: Rule, behavior: Behavior, source: Destination) {
         let entry = Entry::new(rule, behavior, source);
         if self.known.insert(entry.clone()) {
+            if let Some(pattern) = Pattern::of(&entry) {
+                self.patterns.push((self.entries.len(), pattern));
+            }
             self.entries.push(entry);
         }
     }
@@ -80,6 +89,10 @@ impl Policy {
             }
             stays
         });
+        let patterns = self.entries.iter().enumerate();
+        self.patterns = patterns
+            .filter_map(|(index, entry)| Some((index, Pattern::of(entry)?)))
+            .collect();
     }
 
     /// All rules, in the order they were added.
@@ -92,6 +105,13 @@ impl Policy {
         self.entries
             .iter()
             .filter(move |entry| entry.behavior == *behavior)
+    }
+
+    /// The rules that are about paths, with what they cover.
+    pub(crate) fn path_rules(&self) -> impl Iterator<Item = (&Entry, &Pattern)> {
+        self.patterns
+            .iter()
+            .map(|(index, pattern)| (&self.entries[*index], pattern))
     }
 
     /// Adds a working directory, unless it is there.

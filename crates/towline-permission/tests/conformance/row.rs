@@ -209,6 +209,7 @@ fn decide_call(policy: &Policy, row: &Value, hook: Option<HookVerdict>) -> Decis
     let call = Call::new(row["tool"].as_str().unwrap(), &row["input"]);
     let facts = Facts {
         skill_brings_tools: call.text("skill") == Some("other"),
+        tool_only_reads: call.tool.ends_with("__ro"),
         hook,
         ..fixture::facts(policy, &call)
     };
@@ -223,7 +224,8 @@ fn obey(policy: &mut Policy, control: &Value) {
     };
     for request in requests {
         if let Some(mode) = request["mode"].as_str() {
-            let _: Result<(), _> = policy.set_mode(&PermissionMode::from(mode));
+            // A mode that is refused changes nothing, there as here.
+            policy.set_mode(&PermissionMode::from(mode)).ok();
         }
     }
 }
@@ -243,7 +245,7 @@ fn answer(policy: &mut Policy, row: &Value, decision: &Decision) {
         _ => {}
     }
     for update in updates(&row["response"], decision) {
-        let _: Result<(), _> = policy.apply(&update);
+        policy.apply(&update).ok();
     }
 }
 
