@@ -310,7 +310,8 @@ impl<'c> Case<'c> {
                     if self.names_forbidden(located, text) {
                         return Some(format!("{value} names a file that a rule forbids to read"));
                     }
-                    if reads_trees && self.holds_forbidden(located, text) {
+                    let is_flag = value.starts_with('-');
+                    if reads_trees && !is_flag && self.holds_forbidden(located, text) {
                         return Some(format!(
                             "there is a file below {value} that a rule forbids to read"
                         ));

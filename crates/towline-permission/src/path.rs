@@ -88,19 +88,15 @@ fn check_with<'p>(
     let mut asked = None;
     let mut allowed: Vec<Option<&Entry>> = vec![None; ends.len()];
     for (entry, pattern) in policy.path_rules() {
+        let same_access = pattern.access == access;
+        let covers_an_end = || places.iter().any(|place| pattern.covers(place));
         match entry.behavior {
-            Behavior::Deny if pattern.access == access => {
-                if places.iter().any(|place| pattern.covers(place)) {
-                    return PathVerdict::Denied(entry);
-                }
-            }
-            Behavior::Ask if pattern.access == access && ask_rules == AskRules::Count => {
-                if asked.is_none() && places.iter().any(|place| pattern.covers(place)) {
-                    asked = Some(entry);
-                }
+            Behavior::Deny if same_access && covers_an_end() => return PathVerdict::Denied(entry),
+            Behavior::Ask if same_access && asked.is_none() && ask_rules == AskRules::Count => {
+                asked = covers_an_end().then_some(entry);
             }
             // What may be changed may be looked at.
-            Behavior::Allow if pattern.access == access || access == Access::Read => {
+            Behavior::Allow if same_access || access == Access::Read => {
                 for (place, allowed) in places.iter().zip(&mut allowed) {
                     if allowed.is_none() && pattern.covers(place) {
                         *allowed = Some(entry);

@@ -57,7 +57,7 @@ pub(crate) fn settle(policy: &Policy, tool: &str, opinion: Opinion<'_>) -> Decis
 pub(crate) fn decide_plain(policy: &Policy, tool: &str) -> Decision {
     let opinion = Opinion {
         harmless: HARMLESS.contains(&tool),
-        suggestions: vec![suggest(Rule::tool_wide(tool))],
+        suggestions: vec![suggest(&Rule::tool_wide(tool))],
         ..Opinion::default()
     };
     settle(policy, tool, opinion)
@@ -118,13 +118,13 @@ fn modern_name(tool: &str) -> &str {
 }
 
 /// The update that would allow it from now on in this project.
-pub(crate) fn suggest(rule: Rule) -> PermissionUpdate {
+pub(crate) fn suggest(rule: &Rule) -> PermissionUpdate {
     suggest_at(rule, Destination::LocalSettings)
 }
 
 /// The update that would allow it, to be kept somewhere.
-pub(crate) fn suggest_at(rule: Rule, destination: Destination) -> PermissionUpdate {
-    PermissionUpdate::add_rules(vec![(&rule).into()], Behavior::Allow, destination)
+pub(crate) fn suggest_at(rule: &Rule, destination: Destination) -> PermissionUpdate {
+    PermissionUpdate::add_rules(vec![rule.into()], Behavior::Allow, destination)
 }
 
 /// Tools that change nothing but the session itself. The last two are document 001's (§3.3); CLI 2.1.325 does not have

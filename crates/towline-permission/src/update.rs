@@ -39,11 +39,9 @@ pub enum Dropped {
     /// The session was not started so that it may be bypassed.
     #[error("`bypassPermissions` must have been enabled when the session was started")]
     BypassNotLaunched,
-    /// A form that the real CLI does not understand would allow more here than there.
-    #[error(
-        "an allow rule must be `{{\"toolName\": …}}` inside `rules`; in this form it would be dropped by the real CLI"
-    )]
-    ForeignAllow,
+    /// In a form that the real CLI does not understand, it would allow more here than there.
+    #[error("write the rule as `{{\"toolName\": …}}` inside `rules`: the real CLI drops this form")]
+    ForeignForm,
     /// `clearRules` takes away what is allowed; what is denied or asked about stays.
     #[error("rules that deny or ask are not cleared")]
     NotCleared,
@@ -67,13 +65,13 @@ impl Policy {
     /// # Errors
     /// When the update, or part of it, changed nothing.
     pub fn apply(&mut self, update: &PermissionUpdate) -> Result<(), Dropped> {
-        let update_as_written = update;
+        let as_written = update;
         let update = update.standard().ok_or(Dropped::Hint)?;
         let kind = update.kind.as_ref().ok_or(Dropped::Hint)?;
         let destination = changeable(update.destination.as_ref())?;
         match kind {
             UpdateKind::AddRules | UpdateKind::ReplaceRules | UpdateKind::RemoveRules => {
-                self.change_rules(&update, update_as_written, kind, destination)
+                self.change_rules(&update, as_written, kind, destination)
             }
             UpdateKind::ClearRules => self.clear_rules(destination),
             UpdateKind::SetMode => self.set_mode(update.mode.as_ref().ok_or(Dropped::UnknownMode)?),
@@ -116,16 +114,18 @@ impl Policy {
         kind: &UpdateKind,
         destination: &Destination,
     ) -> Result<(), Dropped> {
-        let behavior = match &update.behavior {
-            Some(behavior @ (Behavior::Allow | Behavior::Deny | Behavior::Ask)) => behavior,
-            _ => return Err(Dropped::BadBehavior),
+        let Some(behavior @ (Behavior::Allow | Behavior::Deny | Behavior::Ask)) = &update.behavior
+        else {
+            return Err(Dropped::BadBehavior);
         };
         let rules = update.rules.as_ref().ok_or(Dropped::NoRules)?;
-        let adds = *behavior == Behavior::Allow;
+        let allows = *behavior == Behavior::Allow;
         let removes = *kind != UpdateKind::AddRules;
-        // A form of the documents that CLI 2.1.325 drops: it is understood here as long as it makes nothing looser.
-        if is_foreign(as_written) && (adds != removes || *kind == UpdateKind::ReplaceRules) {
-            return Err(Dropped::ForeignAllow);
+        // A form of the documents that CLI 2.1.325 drops is understood here as long as it makes nothing looser: to
+        // add what denies, and to remove what allows.
+        let looser = allows != removes || *kind == UpdateKind::ReplaceRules;
+        if looser && is_foreign(as_written) {
+            return Err(Dropped::ForeignForm);
         }
         let rules: Vec<Rule> = rules.iter().map(Rule::from).collect();
         if removes {

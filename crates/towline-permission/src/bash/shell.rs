@@ -3,7 +3,9 @@
 //! tree-sitter does the parsing. This walks over its tree once and says what matters for permissions. A tree with an error
 //! in it is [broken](Script::is_broken), and nothing is concluded from it that would allow anything.
 
-use tree_sitter::{Node, Parser};
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::word::{self, Variables, Word};
 
@@ -133,11 +135,7 @@ pub(crate) fn parse(line: &str, variables: &Variables) -> Script {
     if line.chars().any(is_unicode_blank) {
         script.opaque.push(Opaque::UnicodeBlank);
     }
-    let mut parser = Parser::new();
-    let tree = parser
-        .set_language(&tree_sitter_bash::LANGUAGE.into())
-        .ok()
-        .and_then(|()| parser.parse(line, None));
+    let tree = tree(line);
     let Some(tree) = tree else {
         script.is_broken = true;
         return script;
@@ -149,11 +147,36 @@ pub(crate) fn parse(line: &str, variables: &Variables) -> Script {
         script,
         variables: variables.clone(),
         depth: 0,
+        words: 0,
     };
     walk.statement(root, Place::Line, false);
     walk.script
 }
 
+/// The tree of a line; nothing if it takes too much work to make it.
+fn tree(line: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .ok()?;
+    let mut steps = 0;
+    let mut bound = |_: &ParseState| {
+        steps += 1;
+        if steps > MOST_STEPS {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let options = ParseOptions::new().progress_callback(&mut bound);
+    let mut input = |from: usize, _| line.as_bytes().get(from..).unwrap_or_default();
+    parser.parse_with_options(&mut input, None, Some(options))
+}
+
+/// After this many hundreds of steps the parser gives up. A word takes three or four steps.
+const MOST_STEPS: usize = 500;
+/// More words than these are not looked into.
+const MOST_WORDS: usize = 5_000;
 /// Longer lines are not looked into.
 const LONGEST: usize = 1 << 20;
 /// Deeper nesting is not looked into: each level is a call of the walk.
@@ -173,6 +196,7 @@ struct Walk<'l> {
     script: Script,
     variables: Variables,
     depth: usize,
+    words: usize,
 }
 
 impl<'l> Walk<'l> {
@@ -185,7 +209,7 @@ impl<'l> Walk<'l> {
     }
 
     fn statement(&mut self, node: Node<'_>, place: Place, in_pipe: bool) {
-        if self.depth >= DEEPEST {
+        if self.depth >= DEEPEST || self.words > MOST_WORDS {
             self.script.is_broken = true;
             return;
         }
@@ -493,6 +517,11 @@ impl<'l> Walk<'l> {
     /// A word and what it is when it runs, as far as that is known.
     fn word(&mut self, node: Node<'_>) -> Word {
         let raw = self.text(node);
+        self.words += 1;
+        if self.words > MOST_WORDS {
+            self.script.is_broken = true;
+            return Word::new("", None, false);
+        }
         let mut value = self.value(node, false);
         // What an expansion makes of it stays unknown.
         if value.is_some()

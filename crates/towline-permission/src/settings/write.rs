@@ -54,14 +54,14 @@ fn change(permissions: &mut Map<Json>, update: &PermissionUpdate) -> Result<(), 
             kind @ (UpdateKind::AddRules | UpdateKind::ReplaceRules | UpdateKind::RemoveRules),
         ) => {
             let rules = update.rules.iter().flatten();
-            let rules = rules.map(|rule| Rule::from(rule).to_string()).collect();
+            let rules: Vec<_> = rules.map(|rule| Rule::from(rule).to_string()).collect();
             let key = update.behavior.as_ref().map_or("allow", Behavior::as_str);
-            change_list(permissions, key, kind, rules)
+            change_list(permissions, key, kind, &rules)
         }
         Some(kind @ (UpdateKind::AddDirectories | UpdateKind::RemoveDirectories)) => {
             let directories = update.directories.iter().flatten();
-            let directories = directories.map(ToString::to_string).collect();
-            change_list(permissions, "additionalDirectories", kind, directories)
+            let directories: Vec<_> = directories.map(ToString::to_string).collect();
+            change_list(permissions, "additionalDirectories", kind, &directories)
         }
         Some(UpdateKind::SetMode) => {
             if let Some(mode) = &update.mode {
@@ -77,7 +77,7 @@ fn change_list(
     permissions: &mut Map<Json>,
     key: &str,
     kind: &UpdateKind,
-    texts: Vec<String>,
+    texts: &[String],
 ) -> Result<(), DecodeError> {
     let known = match permissions.get(key) {
         Some(known) => Vec::<Json>::from_json(known.text().clone())?,

@@ -16,7 +16,7 @@ pub(crate) fn decide(policy: &Policy, call: &Call<'_>) -> Decision {
         }),
         // In `auto` a classifier judges what a subagent is told, and rules that allow one do not count.
         harmless: policy.mode != PermissionMode::Auto,
-        suggestions: vec![suggest(Rule::with_content("Agent", kind))],
+        suggestions: vec![suggest(&Rule::with_content("Agent", kind))],
         ..Opinion::default()
     };
     settle(policy, call.tool, opinion)

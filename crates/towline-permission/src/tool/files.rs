@@ -84,7 +84,7 @@ pub(crate) fn decide(policy: &Policy, call: &Call<'_>, facts: &Facts, access: Ac
     };
     match access {
         Access::Read => file.decide_read(verdict),
-        Access::Write => file.decide_write(verdict),
+        Access::Write => file.decide_write(&verdict),
     }
 }
 
@@ -117,14 +117,14 @@ impl File<'_> {
             .filter(|directory| *directory != "/")
             .map(|directory| {
                 let rule = Rule::with_content("Read", format!("/{directory}/**"));
-                suggest_at(rule, Destination::Session)
+                suggest_at(&rule, Destination::Session)
             })
             .collect();
         self.blocked(Decision::ask(reason).suggest(suggestions), target)
     }
 
-    fn decide_write(&self, verdict: PathVerdict<'_>) -> Decision {
-        let target = match &verdict {
+    fn decide_write(&self, verdict: &PathVerdict<'_>) -> Decision {
+        let target = match verdict {
             PathVerdict::Protected => {
                 let reason = format!("{} decides what runs or what is allowed", self.path);
                 return Decision::ask(Reason::Safety(reason)).suggest(self.suggest_write());
@@ -140,9 +140,11 @@ impl File<'_> {
         if self.policy.mode == PermissionMode::Plan {
             return Decision::ask(Reason::Mode(PermissionMode::Plan));
         }
-        let is_inside = verdict == PathVerdict::Inside;
+        let is_inside = *verdict == PathVerdict::Inside;
         match verdict {
-            PathVerdict::Allowed(entry) => return Decision::allow(Reason::Rule(entry.clone())),
+            PathVerdict::Allowed(entry) => {
+                return Decision::allow(Reason::Rule((*entry).clone()));
+            }
             PathVerdict::Inside if self.edits_are_accepted() => {
                 return Decision::allow(Reason::Mode(self.policy.mode.clone()));
             }
@@ -179,7 +181,7 @@ impl File<'_> {
 
     fn suggest_write(&self) -> Vec<PermissionUpdate> {
         if let Some(rule) = self.skill() {
-            return vec![suggest_at(rule, Destination::Session)];
+            return vec![suggest_at(&rule, Destination::Session)];
         }
         let mut updates = Vec::new();
         if self.policy.mode != PermissionMode::AcceptEdits {

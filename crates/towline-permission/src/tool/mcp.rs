@@ -42,8 +42,7 @@ pub(super) fn covers(rule: &Rule, behavior: &Behavior, tool: &str) -> bool {
         None => ("*", None),
     };
     if name.contains('*') {
-        return !(allows && server.contains('*'))
-            && fast_glob::glob_match(&plain_stars(name), tool);
+        return !(allows && server.contains('*')) && fast_glob::glob_match(plain_stars(name), tool);
     }
     let is_server = !server.is_empty() && rest.is_none_or(|rest| !allows && !rest.is_empty());
     is_server

@@ -21,8 +21,8 @@ pub(crate) fn decide(policy: &Policy, call: &Call<'_>, facts: &Facts) -> Decisio
         allowed: with_content(policy, &Behavior::Allow, call.tool, is_meant),
         harmless: !facts.skill_brings_tools,
         suggestions: vec![
-            suggest(Rule::with_content("Skill", name)),
-            suggest(Rule::with_content("Skill", format!("{name}:*"))),
+            suggest(&Rule::with_content("Skill", name)),
+            suggest(&Rule::with_content("Skill", format!("{name}:*"))),
         ],
         ..Opinion::default()
     };

@@ -20,7 +20,7 @@ pub(crate) fn decide(policy: &Policy, call: &Call<'_>) -> Decision {
         asked: with_content(policy, &Behavior::Ask, call.tool, is_meant),
         allowed: with_content(policy, &Behavior::Allow, call.tool, is_meant),
         harmless: is_documentation(&url, host),
-        suggestions: vec![suggest(Rule::with_content(
+        suggestions: vec![suggest(&Rule::with_content(
             call.tool,
             format!("domain:{host}"),
         ))],

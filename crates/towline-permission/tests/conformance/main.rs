@@ -4,6 +4,13 @@
 //! `TOWLINE_PERMISSION_CASES=FILE cargo test -p towline-permission --test conformance -- --nocapture`.
 //! `TOWLINE_PERMISSION_SHOW` limits the differences that are printed to a category or an id.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a broken table ends the test, and the figures are what it is run for"
+)]
+
+mod differences;
 mod fixture;
 mod row;
 mod tally;
@@ -18,16 +25,21 @@ fn the_engine_decides_as_the_real_cli_or_is_stricter() {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cases.jsonl");
     let path = env::var("TOWLINE_PERMISSION_CASES").unwrap_or_else(|_| own.to_owned());
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let mut tally = Tally::new(env::var("TOWLINE_PERMISSION_SHOW").ok());
+    let mut all = Tally::new(env::var("TOWLINE_PERMISSION_SHOW").ok());
+    let mut tools = Tally::new(Some("none of them".to_owned()));
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let row = Row::read(line);
-        match row.expected() {
-            None => tally.outside += 1,
-            Some(expected) => {
-                let decision = row.play();
-                tally.compare(&row, expected, &decision);
-            }
+        let Some(expected) = row.expected() else {
+            all.outside += 1;
+            continue;
+        };
+        let decision = row.play();
+        all.compare(&row, expected, &decision);
+        // TODO: hold the whole table to it once command lines are decided; this tally goes then.
+        if !row.is_about_commands() {
+            tools.compare(&row, expected, &decision);
         }
     }
-    tally.report();
+    all.report();
+    tools.hold(path == own);
 }

@@ -21,6 +21,24 @@ impl Row {
         self.0[key].as_str().unwrap_or_default()
     }
 
+    /// Whether the call, or one before it, is a command line.
+    pub(crate) fn is_about_commands(&self) -> bool {
+        let earlier = list(&self.0["previous_in_session"]);
+        std::iter::once(&self.0)
+            .chain(earlier)
+            .any(|call| call["tool"] == "Bash")
+    }
+
+    /// The texts of a list, such as the rules.
+    pub(crate) fn texts(&self, key: &str) -> impl Iterator<Item = &str> {
+        list(&self.0[key]).filter_map(Value::as_str)
+    }
+
+    /// The command line, if it is one.
+    pub(crate) fn command(&self) -> Option<&str> {
+        self.0["input"]["command"].as_str()
+    }
+
     /// What the real CLI did; nothing if it never came to a decision.
     pub(crate) fn expected(&self) -> Option<Verdict> {
         verdict(self.text("decision"))
@@ -122,7 +140,7 @@ impl Row {
                 "--disallowedTools" => startup.disallowed_tools.push(value(&mut arguments)),
                 "--add-dir" => startup.directories.push(value(&mut arguments)),
                 "--permission-mode" => {
-                    startup.mode = Some(PermissionMode::from(&*value(&mut arguments)))
+                    startup.mode = Some(PermissionMode::from(&*value(&mut arguments)));
                 }
                 "--settings" => {
                     let text = value(&mut arguments);

@@ -1,13 +1,14 @@
 //! How often the engine agrees with the table, and where it does not.
 
+use std::cmp::Ordering;
+
 use serde_json::Value;
 use towline_permission::{Decision, Verdict};
 use towline_protocol::Wire;
 
-use crate::row::Row;
+use crate::{differences::Differences, row::Row};
 
 /// The counts, and the differences as they are printed.
-#[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) outside: usize,
     rows: usize,
@@ -16,6 +17,8 @@ pub(crate) struct Tally {
     looser: usize,
     with_suggestions: usize,
     same_suggestions: usize,
+    differences: Differences,
+    unexplained: Vec<String>,
     show: Option<String>,
     lines: Vec<String>,
 }
@@ -23,37 +26,53 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn new(show: Option<String>) -> Self {
         Self {
+            outside: 0,
+            rows: 0,
+            agree: 0,
+            stricter: 0,
+            looser: 0,
+            with_suggestions: 0,
+            same_suggestions: 0,
+            differences: Differences::read(),
+            unexplained: Vec::new(),
             show,
-            ..Self::default()
+            lines: Vec::new(),
         }
     }
 
     pub(crate) fn compare(&mut self, row: &Row, expected: Verdict, decision: &Decision) {
         self.rows += 1;
         let got = decision.verdict;
-        match got.cmp(&expected) {
-            std::cmp::Ordering::Equal => self.agree += 1,
-            std::cmp::Ordering::Greater => {
+        let word = match got.cmp(&expected) {
+            Ordering::Equal => {
+                self.agree += 1;
+                None
+            }
+            Ordering::Greater => {
                 self.stricter += 1;
-                self.note(
-                    row,
-                    &format!(
-                        "stricter: {got:?}, not {expected:?} ({:?})",
-                        decision.reason
-                    ),
-                );
+                if !self.differences.explain(row, expected, got) {
+                    self.unexplained.push(row.text("id").to_owned());
+                }
+                Some("stricter")
             }
-            std::cmp::Ordering::Less => {
+            Ordering::Less => {
                 self.looser += 1;
-                self.note(
-                    row,
-                    &format!("LOOSER: {got:?}, not {expected:?} ({:?})", decision.reason),
-                );
+                Some("LOOSER")
             }
+        };
+        if let Some(word) = word {
+            let reason = &decision.reason;
+            self.note(
+                row,
+                &format!("{word}: {got:?}, not {expected:?} ({reason:?})"),
+            );
         }
-        if expected != Verdict::Ask {
-            return;
+        if expected == Verdict::Ask {
+            self.compare_suggestions(row, decision);
         }
+    }
+
+    fn compare_suggestions(&mut self, row: &Row, decision: &Decision) {
         let ours = decision.suggestions.as_ref().map(|updates| {
             let values = updates
                 .iter()
@@ -65,24 +84,48 @@ impl Tally {
             self.with_suggestions += 1;
             self.same_suggestions += usize::from(same);
         }
-        if !same && got == Verdict::Ask {
-            self.note(
-                row,
-                &format!(
-                    "suggestions: {} not {}",
-                    brief(ours.as_ref()),
-                    brief(row.suggestions())
-                ),
-            );
+        if !same && decision.verdict == Verdict::Ask {
+            let (ours, theirs) = (brief(ours.as_ref()), brief(row.suggestions()));
+            self.note(row, &format!("suggestions: {ours}, not {theirs}"));
         }
     }
 
+    /// Prints the differences and, last, the figures.
     pub(crate) fn report(&self) {
         for line in &self.lines {
             println!("{line}");
         }
         println!("outside of the engine: {} rows", self.outside);
-        println!(
+        println!("{}", self.figures());
+    }
+
+    /// Fails unless the figures are good enough and every difference is in the reviewed list.
+    pub(crate) fn hold(&self, is_own_table: bool) {
+        let figures = self.figures();
+        assert!(self.rows > 0, "the table is empty");
+        assert_eq!(self.looser, 0, "looser than the real CLI: {figures}");
+        assert!(
+            self.agree * 100 >= self.rows * 98,
+            "agrees too seldom: {figures}"
+        );
+        assert!(
+            self.same_suggestions * 100 >= self.with_suggestions * 95,
+            "suggests something else too often: {figures}"
+        );
+        assert!(
+            self.unexplained.is_empty(),
+            "stricter in a way that differences.toml does not have: {:?}",
+            self.unexplained
+        );
+        let unused: Vec<_> = self.differences.unused().collect();
+        assert!(
+            !is_own_table || unused.is_empty(),
+            "no row belongs to these classes of differences.toml: {unused:?}"
+        );
+    }
+
+    fn figures(&self) -> String {
+        format!(
             "rows {}, agree {}, stricter {}, looser {}, suggestions agree {} of {}",
             self.rows,
             self.agree,
@@ -90,25 +133,22 @@ impl Tally {
             self.looser,
             self.same_suggestions,
             self.with_suggestions
-        );
+        )
     }
 
     fn note(&mut self, row: &Row, what: &str) {
         let (id, category) = (row.text("id"), row.text("category"));
-        if self
-            .show
-            .as_deref()
-            .is_none_or(|show| show == id || show == category)
-        {
-            self.lines
-                .push(format!("{id} [{category}] {}\n    {what}", row.describe()));
+        let show = self.show.as_deref();
+        if show.is_none_or(|show| show == id || show == category) {
+            let line = format!("{id} [{category}] {}\n    {what}", row.describe());
+            self.lines.push(line);
         }
     }
 }
 
 fn brief(updates: Option<&Vec<Value>>) -> String {
-    updates.map_or_else(
-        || "none".to_owned(),
-        |updates| Value::from(updates.clone()).to_string(),
-    )
+    match updates {
+        None => "none".to_owned(),
+        Some(updates) => Value::from(updates.clone()).to_string(),
+    }
 }

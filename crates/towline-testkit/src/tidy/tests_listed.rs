@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, io, path::Path};
 
 use super::{Problem, declared_modules, rust_files};
 
-/// Every file below `tests/it` is declared by its parent module, and `tests` holds no other binary.
+/// Every file below `tests/it` is declared by its parent module, and `tests` holds no other binary, but for those that
+/// people call by name.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -20,7 +21,11 @@ pub fn tests_are_listed(root: &Path) -> io::Result<Vec<Problem>> {
         let (Some("tests"), Some(below)) = (parts.next(), parts.next()) else {
             continue;
         };
-        if !below.starts_with("it/") {
+        let binary = below.split_once('/').map_or("", |(binary, _)| binary);
+        let called_by_name = CALLED_BY_NAME
+            .iter()
+            .any(|(known, _)| path.starts_with(&format!("{known}/")));
+        if binary != "it" && !called_by_name {
             problems.push(Problem::new(
                 path,
                 "is a test binary of its own",
@@ -49,11 +54,18 @@ pub fn tests_are_listed(root: &Path) -> io::Result<Vec<Problem>> {
 fn parent_module(path: &str) -> Option<(String, &str)> {
     let (folder, file) = path.rsplit_once('/')?;
     let name = file.strip_suffix(".rs")?;
-    if !folder.ends_with("/tests/it") {
+    let is_binary = folder.rsplit_once('/')?.0.ends_with("/tests");
+    if !is_binary {
         return Some((format!("{folder}.rs"), name));
     }
     (name != "main").then(|| (format!("{folder}/main.rs"), name))
 }
+
+/// Test binaries of their own, each with the reason.
+const CALLED_BY_NAME: &[(&str, &str)] = &[(
+    "crates/towline-permission/tests/conformance",
+    "takes another table of decisions: `cargo test -p towline-permission --test conformance`",
+)];
 
 #[cfg(test)]
 mod tests {
@@ -77,6 +89,13 @@ mod tests {
         ] {
             fs::write(tests.join(file), text).unwrap();
         }
+        let conformance = root
+            .path()
+            .join("crates/towline-permission/tests/conformance");
+        fs::create_dir_all(&conformance).unwrap();
+        fs::write(conformance.join("main.rs"), "mod row;\n").unwrap();
+        fs::write(conformance.join("row.rs"), "").unwrap();
+        fs::write(conformance.join("forgotten.rs"), "").unwrap();
         let problems = tests_are_listed(root.path()).unwrap();
         let found: Vec<_> = problems
             .iter()
@@ -85,6 +104,10 @@ mod tests {
         assert_eq!(
             found,
             [
+                (
+                    "crates/towline-permission/tests/conformance/forgotten.rs",
+                    "write `mod forgotten;` in crates/towline-permission/tests/conformance/main.rs"
+                ),
                 (
                     "crates/towline/tests/it/deep/forgotten.rs",
                     "write `mod forgotten;` in crates/towline/tests/it/deep.rs"
