@@ -144,7 +144,7 @@ impl Startup {
                     .iter()
                     .filter(|(from, _)| from == source)
                     .filter_map(|(_, settings)| settings.default_mode.clone())
-                    .find(|mode| *source != Destination::ProjectSettings || project_may_set(mode))
+                    .find(|mode| !is_in_project(source) || project_may_set(mode))
             })
         };
         match self.mode.clone().or_else(from_files) {
@@ -152,6 +152,15 @@ impl Startup {
             Some(mode) => mode,
         }
     }
+}
+
+/// Both can come with a copy of the project. CLI 2.1.325 was seen to ignore these modes from the first; here the second
+/// is no different.
+fn is_in_project(source: &Destination) -> bool {
+    matches!(
+        source,
+        Destination::ProjectSettings | Destination::LocalSettings
+    )
 }
 
 /// Whoever can write a file of the project must not be able to switch the questions off with it.

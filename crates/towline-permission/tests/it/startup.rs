@@ -1,0 +1,195 @@
+//! What a session begins with.
+
+use towline_permission::{Bypass, Destination, PermissionMode, Places, Policy, Settings, Startup};
+
+fn places() -> Places {
+    Places {
+        project: "/work/project".into(),
+        home: "/home/ann".into(),
+        ..Places::default()
+    }
+}
+
+fn file(source: Destination, permissions: &str) -> (Destination, Settings) {
+    let settings = Settings::read(&format!("{{\"permissions\": {permissions}}}"));
+    assert_eq!(settings.problems, [], "{permissions}");
+    (source, settings)
+}
+
+fn rules(policy: &Policy) -> Vec<String> {
+    let entries = policy.entries().iter();
+    entries
+        .map(|entry| format!("{} {} {}", entry.source, entry.behavior, entry.rule))
+        .collect()
+}
+
+#[test]
+fn the_nearest_file_sets_the_mode_and_the_command_line_wins() {
+    use Destination::{FlagSettings, LocalSettings, ProjectSettings, UserSettings};
+    let mode = |value: &str| format!(r#"{{"defaultMode": "{value}"}}"#);
+    let cases = [
+        (vec![], None, "default"),
+        (vec![(UserSettings, "plan")], None, "plan"),
+        (
+            vec![(UserSettings, "plan"), (ProjectSettings, "acceptEdits")],
+            None,
+            "acceptEdits",
+        ),
+        (
+            vec![(ProjectSettings, "acceptEdits"), (LocalSettings, "dontAsk")],
+            None,
+            "dontAsk",
+        ),
+        (
+            vec![(LocalSettings, "dontAsk"), (FlagSettings, "plan")],
+            None,
+            "plan",
+        ),
+        (
+            vec![(UserSettings, "plan")],
+            Some(PermissionMode::AcceptEdits),
+            "acceptEdits",
+        ),
+        (
+            vec![(UserSettings, "bypassPermissions")],
+            None,
+            "bypassPermissions",
+        ),
+        (
+            vec![(ProjectSettings, "bypassPermissions")],
+            None,
+            "default",
+        ),
+        (
+            vec![(ProjectSettings, "auto"), (UserSettings, "plan")],
+            None,
+            "plan",
+        ),
+        (vec![(LocalSettings, "bypassPermissions")], None, "default"),
+        (vec![(UserSettings, "manual")], None, "default"),
+        (vec![], Some(PermissionMode::Delegate), "delegate"),
+    ];
+    for (files, flag, expected) in cases {
+        let startup = Startup {
+            files: files
+                .iter()
+                .map(|(source, value)| file(source.clone(), &mode(value)))
+                .collect(),
+            mode: flag,
+            trusted: true,
+            ..Startup::default()
+        };
+        let (policy, _) = startup.policy(places());
+        assert_eq!(policy.mode.as_str(), expected, "{files:?}");
+    }
+}
+
+#[test]
+fn bypassing_can_be_switched_off_by_any_file() {
+    let disabled = r#"{"disableBypassPermissionsMode": "disable"}"#;
+    for source in [Destination::UserSettings, Destination::ProjectSettings] {
+        let startup = Startup {
+            files: vec![file(source, disabled)],
+            bypass: Bypass::Yes,
+            ..Startup::default()
+        };
+        let (policy, notices) = startup.policy(places());
+        assert_eq!(policy.mode, PermissionMode::Default);
+        assert!(!policy.may_bypass);
+        assert_eq!(notices.len(), 1);
+    }
+    for (bypass, mode, may_bypass) in [
+        (Bypass::No, "plan", false),
+        (Bypass::Possible, "plan", true),
+        (Bypass::Yes, "bypassPermissions", true),
+    ] {
+        let startup = Startup {
+            mode: Some(PermissionMode::Plan),
+            bypass,
+            ..Startup::default()
+        };
+        let (policy, _) = startup.policy(places());
+        assert_eq!(
+            (policy.mode.as_str(), policy.may_bypass),
+            (mode, may_bypass)
+        );
+    }
+}
+
+#[test]
+fn what_an_untrusted_project_allows_does_not_count() {
+    let permissions = r#"{"allow": ["Read"], "deny": ["Write"], "ask": ["Edit"], "additionalDirectories": ["../x", "~/y"],
+        "defaultMode": "acceptEdits"}"#;
+    let start = |source: Destination, trusted| {
+        let startup = Startup {
+            files: vec![file(source, permissions)],
+            trusted,
+            ..Startup::default()
+        };
+        startup.policy(places())
+    };
+    let (policy, notices) = start(Destination::ProjectSettings, false);
+    assert_eq!(
+        rules(&policy),
+        ["projectSettings deny Write", "projectSettings ask Edit"]
+    );
+    assert_eq!(policy.directories(), []);
+    assert_eq!(policy.mode, PermissionMode::AcceptEdits);
+    assert_eq!(
+        notices,
+        [
+            "the project is not trusted, so 1 of its `permissions.allow` do not count",
+            "the project is not trusted, so 2 of its `permissions.additionalDirectories` do not count",
+        ]
+    );
+    for (source, trusted) in [
+        (Destination::ProjectSettings, true),
+        (Destination::LocalSettings, false),
+    ] {
+        let (policy, notices) = start(source, trusted);
+        assert_eq!(policy.entries().len(), 3);
+        let paths: Vec<_> = policy
+            .directories()
+            .iter()
+            .map(|known| &*known.path)
+            .collect();
+        assert_eq!(paths, ["/work/x", "/home/ann/y"]);
+        assert_eq!(notices, [""; 0]);
+    }
+}
+
+#[test]
+fn a_value_of_the_command_line_may_name_several_tools() {
+    let cases = [
+        ("Bash(npm test) Read", &["Bash(npm test)", "Read"][..]),
+        ("Bash(a, b),Read,  Edit", &["Bash(a, b)", "Read", "Edit"]),
+        ("Bash(echo (x) y) Read", &["Bash(echo (x) y)", "Read"]),
+        ("Bash()", &["Bash"]),
+        ("", &[]),
+        ("bash(x) Read", &["Read"]),
+        ("Bash(x", &[]),
+        (") Read", &["Read"]),
+    ];
+    for (value, expected) in cases {
+        let startup = Startup {
+            allowed_tools: vec![value.to_owned()],
+            ..Startup::default()
+        };
+        let (policy, _) = startup.policy(places());
+        let rules: Vec<_> = policy
+            .entries()
+            .iter()
+            .map(|entry| entry.rule.to_string())
+            .collect();
+        assert_eq!(rules, expected, "{value}");
+    }
+    let startup = Startup {
+        disallowed_tools: vec!["Bash(".into()],
+        ..Startup::default()
+    };
+    let (_, notices) = startup.policy(places());
+    assert_eq!(
+        notices,
+        ["`Bash(` is no rule: the closing bracket is missing, or something stands behind it"]
+    );
+}
