@@ -7,7 +7,7 @@ mod skill;
 
 use std::{
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
@@ -17,7 +17,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use towline_permission::{
-    Call, Destination, Facts, PermissionMode, Policy, Settings, Startup, Verdict, decide, paths,
+    Call, Decision, Destination, Facts, PermissionMode, Policy, Reason, Settings, Startup, Verdict,
+    decide, paths,
 };
 use towline_store::{SettingsFile, Workspace, resolve_paths};
 
@@ -111,6 +112,7 @@ impl Check {
         let decision = decide(&policy, &call, &facts);
         let report = Report {
             remedies: remedy::remedies(&policy, &call, &facts, &decision),
+            outside: outside(&policy, &call, &facts, &decision),
             decision: &decision,
             call: &call,
             policy: &policy,
@@ -215,6 +217,35 @@ fn facts(site: &Site, policy: &Policy, call: &Call<'_>, notices: &mut Vec<String
             && skill::brings_tools(site, call.text("skill").unwrap_or_default(), notices),
         ..Facts::default()
     }
+}
+
+/// The paths that lead out of the working directories, unless the decision is not about them or tells them itself.
+fn outside(policy: &Policy, call: &Call<'_>, facts: &Facts, decision: &Decision) -> Vec<String> {
+    let is_told = decision.verdict == Verdict::Allow
+        || decision.blocked_path.is_some()
+        || matches!(decision.reason, Reason::Rule(_));
+    if is_told {
+        return Vec::new();
+    }
+    let places = policy.directories().iter().map(|known| &*known.path);
+    let places: Vec<&str> = places.chain([&*policy.places.project]).collect();
+    let is_outside = |path: &str| {
+        !places
+            .iter()
+            .any(|place| Path::new(path).starts_with(place))
+    };
+    let touched = paths(policy, call).into_iter();
+    let real = touched.map(|path| facts.links.get(&path).cloned().unwrap_or(path));
+    let mut outside: Vec<String> = real.filter(|path| is_outside(path)).collect();
+    // A file is told, and the folder that it is in need not be.
+    let all = outside.clone();
+    let is_parent = |path: &String| {
+        all.iter()
+            .any(|other| Path::new(other).parent() == Some(Path::new(path)))
+    };
+    outside.retain(|path| !is_parent(path));
+    outside.dedup();
+    outside
 }
 
 fn mode_parser() -> impl TypedValueParser<Value = PermissionMode> {

@@ -5,7 +5,8 @@ use towline_permission::{
     Behavior, Call, Decision, Destination, Facts, PermissionUpdate, Policy, Rule, Verdict, decide,
 };
 
-/// The changes that would each allow the call by itself, the narrowest first. None if it is allowed, or nothing helps.
+/// The changes that would each allow the call by itself: what is suggested, the very call, the whole tool. None if it is
+/// allowed, or nothing helps.
 pub(super) fn remedies(
     policy: &Policy,
     call: &Call<'_>,

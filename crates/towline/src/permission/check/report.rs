@@ -22,6 +22,8 @@ pub(super) struct Report<'a> {
     pub(super) startup: &'a Startup,
     pub(super) site: &'a Site,
     pub(super) notices: &'a [String],
+    /// Paths outside of the working directories that the call touches, where that is not allowed.
+    pub(super) outside: Vec<String>,
     /// What would allow the call, each by itself.
     pub(super) remedies: Vec<Vec<PermissionUpdate>>,
 }
@@ -37,13 +39,14 @@ impl Report<'_> {
             ..
         } = self.decision;
         writeln!(out, "{}: {}", word(*verdict), escaped(&gist(self.call)))?;
-        writeln!(out, "  because {}", escaped(&self.why(reason)))?;
-        for part in parts {
+        writeln!(out, "  because {}", escaped(&self.why_decided(reason)))?;
+        // The only part has the reason of the whole.
+        for part in parts.iter().filter(|_| parts.len() > 1) {
             let (verdict, command) = (word(part.verdict), escaped(&part.command));
             let why = escaped(&self.why(&part.reason));
             writeln!(out, "  part {verdict}: {command}\n    because {why}")?;
         }
-        if let Some(path) = blocked_path {
+        for path in blocked_path.iter().chain(&self.outside) {
             writeln!(out, "  in the way: {}", escaped(path))?;
         }
         for (index, remedy) in self.remedies.iter().enumerate() {
@@ -59,6 +62,11 @@ impl Report<'_> {
             writeln!(out, "  {}", escaped(&self.hopeless()))?;
         }
         writeln!(out, "  mode {}", self.policy.mode)?;
+        if !self.startup.trusted {
+            let state = escaped(&self.site.home.state_file().display().to_string());
+            let folder = escaped(&self.site.workspace.trusted_as().display().to_string());
+            writeln!(out, "  not trusted: {state} does not say so of {folder}")?;
+        }
         for file in self.files {
             let place = escaped(&shown(file));
             writeln!(out, "  settings {}: {place}", file.source)?;
@@ -76,7 +84,7 @@ impl Report<'_> {
                 json!({
                     "command": part.command,
                     "decision": word(part.verdict),
-                    "reason": self.reason(&part.reason),
+                    "reason": self.reason(&part.reason, self.why(&part.reason)),
                 })
             })
             .collect();
@@ -90,9 +98,10 @@ impl Report<'_> {
             "decision": word(decision.verdict),
             "tool": self.call.tool,
             "input": self.call.input,
-            "reason": self.reason(&decision.reason),
+            "reason": self.reason(&decision.reason, self.why_decided(&decision.reason)),
             "parts": parts,
             "blocked_path": decision.blocked_path,
+            "paths_outside": self.outside,
             "permission_suggestions": decision.suggestions.as_deref().map(updates),
             "allowed_by": remedies.collect::<Vec<_>>(),
             "mode": self.policy.mode.as_str(),
@@ -103,7 +112,7 @@ impl Report<'_> {
         })
     }
 
-    fn reason(&self, reason: &Reason) -> Value {
+    fn reason(&self, reason: &Reason, text: String) -> Value {
         let rule = match reason {
             Reason::Rule(entry) => Some(json!({
                 "rule": entry.rule.to_string(),
@@ -115,9 +124,18 @@ impl Report<'_> {
         };
         json!({
             "type": reason.kind(),
-            "text": self.why(reason),
+            "text": text,
             "rule": rule,
         })
+    }
+
+    fn why_decided(&self, reason: &Reason) -> String {
+        let is_vague = matches!(reason, Reason::Unknown | Reason::Parts);
+        let has_path = self.decision.blocked_path.is_some() || !self.outside.is_empty();
+        if is_vague && self.decision.parts.is_empty() && has_path {
+            return "of a path that needs approval".to_owned();
+        }
+        self.why(reason)
     }
 
     fn why(&self, reason: &Reason) -> String {
@@ -187,11 +205,7 @@ impl Report<'_> {
     /// Why nothing that could be added helps.
     fn hopeless(&self) -> String {
         match &self.decision.reason {
-            Reason::Rule(entry) => format!(
-                "no rule allows it as long as `{}` is in {}",
-                entry.rule,
-                self.place(entry)
-            ),
+            Reason::Rule(_) => "no rule allows it as long as that one is there".to_owned(),
             _ => "no rule allows it".to_owned(),
         }
     }
