@@ -1,7 +1,9 @@
 //! Command lines: what a line would do, and whether that may be done.
 
+mod against;
 mod harmless;
 mod hidden;
+mod located;
 mod pattern;
 mod question;
 mod rules;
@@ -20,20 +22,32 @@ use crate::{
     decision::{Decision, Part, Reason, Verdict},
     path::{self, Access, PathVerdict},
     policy::Policy,
-    rule::Entry,
 };
+use located::{Located, located};
 use question::Question;
-use shell::{Command, Place, Script};
+use shell::{Command, Script};
 use touch::Touched;
 use word::Variables;
 
 /// The paths that a command line touches, as far as they can be known.
 pub(crate) fn paths(policy: &Policy, line: &str) -> Vec<String> {
     let script = shell::parse(line, &variables(policy));
+    // What a command of no known kind is given may be a file that it must not read.
+    let all_of_them = path::forbids_some(policy);
     let mut found: Vec<String> = located(policy, &script)
         .into_iter()
-        .flat_map(|located| located.touched)
-        .map(|(_, path)| path)
+        .flat_map(|located| {
+            let others = if all_of_them {
+                located.all_paths(policy)
+            } else {
+                Vec::new()
+            };
+            located
+                .touched
+                .into_iter()
+                .map(|(_, path)| path)
+                .chain(others)
+        })
         .collect();
     found.sort_unstable();
     found.dedup();
@@ -60,49 +74,6 @@ pub(crate) fn decide(policy: &Policy, call: &Call<'_>, facts: &Facts) -> Decisio
 fn variables(policy: &Policy) -> Variables {
     Variables::of(&policy.places.home, &policy.places.current)
 }
-
-/// A command and the paths it touches, absolute.
-struct Located<'s> {
-    command: &'s Command,
-    touched: Vec<(Touched, String)>,
-    /// Where it may run: `cd` may have failed, or may have been in a branch that was not taken.
-    bases: Vec<String>,
-}
-
-/// Follows `cd` through a script to say where each command runs.
-fn located<'s>(policy: &Policy, script: &'s Script) -> Vec<Located<'s>> {
-    let home = &policy.places.home;
-    let mut bases = vec![policy.places.current.clone()];
-    let mut all = Vec::new();
-    for command in &script.commands {
-        let current = bases.last().cloned().unwrap_or_default();
-        let touched: Vec<(Touched, String)> = touch::touched(command)
-            .into_iter()
-            .map(|touched| {
-                let path = path::absolute(touched.word.known(), &current, home);
-                (touched, path)
-            })
-            .collect();
-        let moves = command
-            .words
-            .first()
-            .is_some_and(|word| word.known() == "cd");
-        let target = touched.iter().find(|(touched, _)| !touched.is_redirect);
-        let target = target.map_or_else(|| home.clone(), |(_, path)| path.clone());
-        all.push(Located {
-            command,
-            touched,
-            bases: bases.clone(),
-        });
-        if moves && bases.len() < MOST_BASES {
-            bases.push(target);
-        }
-    }
-    all
-}
-
-/// More changes of directory than this in one line are not followed.
-const MOST_BASES: usize = 16;
 
 /// A line and everything that is known of it.
 struct Case<'c> {
@@ -138,212 +109,6 @@ impl<'c> Case<'c> {
             return Decision::ask(Reason::Safety(words)).suggest(Vec::new());
         }
         decision
-    }
-
-    /// A rule that forbids a command of the line, or a path that one touches.
-    fn forbidden(&self) -> Option<&'c Entry> {
-        let by_command = || {
-            self.script
-                .commands
-                .iter()
-                .find_map(|command| rules::against(self.policy, command, &Behavior::Deny))
-        };
-        rules::tool_wide(self.policy, &Behavior::Deny)
-            .or_else(by_command)
-            .or_else(|| rules::against_line(self.policy, self.line, &Behavior::Deny))
-            .or_else(|| self.forbidden_path(self.located))
-    }
-
-    fn forbidden_path(&self, located: &[Located<'_>]) -> Option<&'c Entry> {
-        let home = &self.policy.places.home;
-        for located in located {
-            for (touched, _) in &located.touched {
-                for base in &located.bases {
-                    let path = path::absolute(touched.word.known(), base, home);
-                    // Who may not read a file may still be allowed to write it; that is asked about elsewhere.
-                    if let PathVerdict::Denied(entry) = self.check(touched.access, &path)
-                        && (touched.access == Access::Read || entry.rule.tool() != "Read")
-                    {
-                        return Some(entry);
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    fn check(&self, access: Access, path: &str) -> PathVerdict<'c> {
-        path::check(self.policy, self.facts, access, path)
-    }
-
-    /// A forbidden command in the script of a `bash -c`.
-    fn forbidden_inside(&self) -> Option<String> {
-        self.inner_scripts().into_iter().find_map(|script| {
-            let rule = script
-                .commands
-                .iter()
-                .find_map(|command| rules::against(self.policy, command, &Behavior::Deny))?;
-            Some(format!(
-                "the rule {} forbids a command in this script",
-                rule.rule
-            ))
-        })
-    }
-
-    fn inner_scripts(&self) -> Vec<Script> {
-        let mut found = Vec::new();
-        for command in &self.script.commands {
-            for words in wrapper::readings(command) {
-                let words: Vec<_> = words.iter().collect();
-                if let Some(inner) = hidden::inner_script(&words) {
-                    found.push(shell::parse(inner, &variables(self.policy)));
-                }
-            }
-        }
-        found
-    }
-
-    /// A question because a rule wants it.
-    fn asked_by_rule(&self) -> Option<Decision> {
-        if let Some(entry) = rules::tool_wide(self.policy, &Behavior::Ask) {
-            return Some(Decision::ask(Reason::Rule(entry.clone())));
-        }
-        for command in &self.script.commands {
-            let Some(entry) = rules::against(self.policy, command, &Behavior::Ask) else {
-                continue;
-            };
-            let reason = Reason::Rule(entry.clone());
-            let is_by_variable = command
-                .words
-                .first()
-                .is_some_and(|word| word.raw.starts_with('$'));
-            return Some(if is_by_variable || command.place == Place::Substitution {
-                Decision::ask(reason).suggest(Vec::new())
-            } else {
-                Decision::ask(reason)
-            });
-        }
-        let entry = rules::against_line(self.policy, self.line, &Behavior::Ask)?;
-        Some(Decision::ask(Reason::Rule(entry.clone())))
-    }
-
-    /// `rm` of something that is never meant.
-    fn dangerous_removal(&self) -> Option<String> {
-        let places = &self.policy.places;
-        for located in self.located {
-            let is_removal = wrapper::readings(located.command)
-                .into_iter()
-                .any(|words| matches!(wrapper::base_name(words[0].known()), "rm" | "rmdir"));
-            if !is_removal {
-                continue;
-            }
-            let words = wrapper::readings(located.command).into_iter().flatten();
-            for word in words.filter(|word| !word.raw.starts_with('-')) {
-                let path = path::absolute(word.known(), &places.current, &places.home);
-                let is_at_root = path.matches('/').count() == 1 && word.known().starts_with('/');
-                if path == places.home || is_at_root {
-                    return Some(format!("removal of {path}"));
-                }
-                let is_above =
-                    |inner: &str| inner == path || inner.starts_with(&format!("{path}/"));
-                let is_path = word.known().starts_with(['/', '.', '~']);
-                if is_path && (is_above(&places.current) || is_above(&places.project)) {
-                    return Some(format!(
-                        "removal of {path}, the working directory or one above it"
-                    ));
-                }
-            }
-        }
-        None
-    }
-
-    /// Why a rule that forbids something may be walked around by this line, which else would run without a question.
-    fn may_slip_past(&self) -> Option<String> {
-        let forbids_paths = path::forbids_some(self.policy);
-        if (rules::forbids_some(self.policy) || forbids_paths)
-            && hidden::hides_commands(self.script)
-        {
-            return Some(
-                "it can start a command that a rule forbids, without its being seen".to_owned(),
-            );
-        }
-        if !forbids_paths {
-            return None;
-        }
-        let inner = self.inner_scripts();
-        if inner
-            .iter()
-            .any(|script| self.forbidden_path(&located(self.policy, script)).is_some())
-        {
-            return Some("a rule forbids to read a file that is named in this script".to_owned());
-        }
-        self.located
-            .iter()
-            .find_map(|located| self.may_read_forbidden(located))
-    }
-
-    /// Why a command may read a file that a rule forbids to read, though it is not one that is known to.
-    fn may_read_forbidden(&self, located: &Located<'_>) -> Option<String> {
-        for words in wrapper::readings(located.command) {
-            if reads_nothing(words[0].known()) {
-                continue;
-            }
-            let reads_trees = touch::reads_trees(words);
-            if reads_trees && words.len() <= 2 && self.holds_forbidden(located, ".") {
-                return Some("there is a file here that a rule forbids to read".to_owned());
-            }
-            for word in &words[1..] {
-                let Some(value) = word.value.as_deref() else {
-                    return Some(format!(
-                        "{} may be a file that a rule forbids to read",
-                        word.raw
-                    ));
-                };
-                // `@file`, `if=file`, `HEAD:file`.
-                let inner = value.rsplit(['=', '@', ':']).next().unwrap_or(value);
-                for text in [value, inner] {
-                    if word.has_glob && self.any_base(located, text, path::may_match_forbidden) {
-                        return Some(format!(
-                            "{value} may stand for a file that a rule forbids to read"
-                        ));
-                    }
-                    if self.names_forbidden(located, text) {
-                        return Some(format!("{value} names a file that a rule forbids to read"));
-                    }
-                    let is_flag = value.starts_with('-');
-                    if reads_trees && !is_flag && self.holds_forbidden(located, text) {
-                        return Some(format!(
-                            "there is a file below {value} that a rule forbids to read"
-                        ));
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    fn names_forbidden(&self, located: &Located<'_>, text: &str) -> bool {
-        self.any_base(located, text, |_, path| {
-            matches!(self.check(Access::Read, path), PathVerdict::Denied(_))
-        })
-    }
-
-    fn holds_forbidden(&self, located: &Located<'_>, text: &str) -> bool {
-        self.any_base(located, text, path::may_hold_forbidden)
-    }
-
-    /// Whether something is true of a path, wherever the command runs.
-    fn any_base(
-        &self,
-        located: &Located<'_>,
-        text: &str,
-        is_true: impl Fn(&Policy, &str) -> bool,
-    ) -> bool {
-        let home = &self.policy.places.home;
-        located
-            .bases
-            .iter()
-            .any(|base| is_true(self.policy, &path::absolute(text, base, home)))
     }
 
     /// What is decided where no rule stands against it.
@@ -544,16 +309,6 @@ impl<'c> Case<'c> {
 fn name_of(command: &Command) -> &str {
     let words = wrapper::plain(command).unwrap_or(&command.words);
     words.first().map_or("", |word| word.known())
-}
-
-/// Programs that read none of the files that they are given.
-fn reads_nothing(name: &str) -> bool {
-    let writes = matches!(name, "rm" | "rmdir" | "mkdir" | "touch" | "tee");
-    let takes_words = matches!(
-        name,
-        "echo" | "printf" | "basename" | "dirname" | "test" | "[" | "seq" | "export"
-    );
-    writes || takes_words || matches!(name, "true" | "false")
 }
 
 /// `a/../b`: what `..` leads to depends on whether `a` is a link.

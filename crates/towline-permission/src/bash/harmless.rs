@@ -16,92 +16,38 @@ pub(crate) fn only_reads(words: &[Word]) -> bool {
     if FREE.contains(&name) {
         return true;
     }
+    if FLAGS_ONLY.contains(&name) {
+        return arguments.iter().all(|word| word.starts_with('-'));
+    }
+    if let Some((_, bad)) = EXCEPT.iter().find(|(known, _)| *known == name) {
+        return !arguments
+            .iter()
+            .any(|word| bad.iter().any(|flag| word.starts_with(flag)));
+    }
     match name {
         "cd" => arguments.len() <= 1,
-        "pwd" | "whoami" | "groups" | "hostname" | "locale" | "nproc" | "arch" | "uptime"
-        | "cal" | "help" => arguments.iter().all(|word| word.starts_with('-')),
         "date" => arguments.iter().all(|word| {
             word.starts_with('+')
-                || (word.starts_with('-') && !word.starts_with("-s") && !word.starts_with("--set"))
+                || word.starts_with('-') && !word.starts_with("-s") && !word.starts_with("--set")
         }),
-        "uniq" => arguments.iter().all(|word| word.starts_with('-')),
-        "sort" => all_flags(
-            &arguments,
-            "bdfghiMnRrVcCmsuz",
-            &["-k", "-t", "-S"],
-            &["--reverse", "--unique", "--numeric-sort"],
-        ),
-        "tree" => !arguments
-            .iter()
-            .any(|word| word.starts_with("-o") || word.starts_with("--output")),
-        "man" => arguments.len() == 1 && !arguments[0].starts_with('-'),
-        "ps" => {
-            arguments
-                .iter()
-                .all(|word| word.starts_with('-') && !word.contains(['e', 'E']) || is_number(word))
-                || arguments == ["-ef"]
-                || arguments == ["aux"]
-                || arguments == ["-e"]
-        }
-        "pgrep" | "ss" | "tput" | "lsof" | "netstat" => !arguments.iter().any(|word| {
-            word.starts_with("-K")
-                || word.starts_with("--kill")
-                || word.starts_with("-D")
-                || *word == "-F"
-        }),
-        "ip" => {
-            matches!(
-                arguments.first().copied(),
-                Some("addr" | "a" | "address" | "link" | "route" | "r")
-            ) && arguments.len() <= 2
-                && !arguments.iter().any(|word| {
-                    matches!(
-                        *word,
-                        "add" | "del" | "set" | "flush" | "change" | "replace"
-                    )
-                })
-        }
-        "fd" | "fdfind" => !arguments.iter().any(|word| {
-            is_find_action(word) || word.starts_with("--exec") || word.starts_with("-x")
-        }),
-        "find" => !arguments.iter().any(|word| is_find_action(word)),
-        "rg" => !arguments.iter().any(|word| {
-            word.starts_with("--pre")
-                || *word == "-z"
-                || *word == "--search-zip"
-                || word.starts_with("--hostname-bin")
-        }),
-        "sed" => prints_only(&arguments),
-        "jq" => {
-            !arguments.iter().any(|word| {
-                matches!(
-                    *word,
-                    "-f" | "--from-file"
-                        | "-L"
-                        | "--rawfile"
-                        | "--slurpfile"
-                        | "--args"
-                        | "--jsonargs"
-                ) || word.starts_with("--from-file")
-                    || word.starts_with("-L")
-            }) && !arguments.iter().any(|word| {
-                contains_word(word, "env")
-                    || contains_word(word, "ENV")
-                    || word.contains("input_filename")
-                    || word.contains("include")
-                    || word.contains("import")
-            })
-        }
-        "git" => git(&arguments),
         "docker" => matches!(
-            arguments.first().copied(),
-            Some("ps" | "images" | "logs" | "inspect")
+            arguments.first(),
+            Some(&("ps" | "images" | "logs" | "inspect"))
         ),
-        "node" | "python" | "python3" => {
-            matches!(arguments[..], ["--version" | "-v" | "-V"])
-                && !(name == "node" && arguments == ["-V"])
-        }
-        "history" => arguments.is_empty() || is_number(arguments[0]),
+        "fd" | "fdfind" | "find" => !arguments.iter().any(|word| is_find_action(word)),
+        "git" => git(&arguments),
+        "history" => arguments.iter().all(|word| is_number(word)),
+        "ip" => matches!(
+            arguments[..],
+            ["addr" | "a" | "address" | "link" | "route" | "r"]
+        ),
+        "jq" => !arguments.iter().any(|word| reaches_out_of_jq(word)),
+        "man" => arguments.len() == 1 && !arguments[0].starts_with('-'),
+        "node" => matches!(arguments[..], ["--version" | "-v"]),
+        "ps" => matches!(arguments[..], [] | ["-e" | "-ef" | "aux"]),
+        "python" | "python3" => matches!(arguments[..], ["--version" | "-V"]),
+        "sed" => prints_only(&arguments),
+        "sort" => arguments.iter().all(|word| is_sort_argument(word)),
         _ => false,
     }
 }
@@ -110,50 +56,53 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn contains_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .any(|part| part == word)
+/// A file, or a flag that is known. `-k` and `-t` only with what belongs to them behind a blank.
+fn is_sort_argument(word: &str) -> bool {
+    const LETTERS: &str = "bdfghiMnRrVcCmsuz";
+    match word.strip_prefix('-') {
+        None | Some("" | "k" | "t" | "S" | "-reverse" | "-unique" | "-numeric-sort") => true,
+        Some(letters) => letters.chars().all(|letter| LETTERS.contains(letter)),
+    }
 }
 
-/// Whether all flags are known: bundled letters, flags with a value behind them, long ones.
-fn all_flags(arguments: &[&str], letters: &str, with_value: &[&str], long: &[&str]) -> bool {
-    arguments
-        .iter()
-        .filter(|word| word.len() > 1 && word.starts_with('-'))
-        .all(|word| {
-            with_value.contains(word)
-                || long.contains(word)
-                || !word.starts_with("--")
-                    && word[1..].chars().all(|letter| letters.contains(letter))
-        })
+/// Flags and words of jq that read other files, or the environment.
+fn reaches_out_of_jq(argument: &str) -> bool {
+    let flags = [
+        "-f",
+        "--from-file",
+        "-L",
+        "--rawfile",
+        "--slurpfile",
+        "--args",
+        "--jsonargs",
+    ];
+    let words = ["env", "ENV", "include", "import", "input_filename"];
+    flags.iter().any(|flag| argument.starts_with(flag))
+        || argument
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|word| words.contains(&word))
 }
 
 /// `sed -n` with nothing but `p`.
 fn prints_only(arguments: &[&str]) -> bool {
-    let mut scripts = 0;
-    let mut quiet = false;
+    let mut script = None;
+    let mut is_quiet = false;
     for argument in arguments {
         match *argument {
-            "-n" | "--quiet" | "--silent" => quiet = true,
+            "-n" | "--quiet" | "--silent" => is_quiet = true,
             "-E" | "-r" => {}
             flag if flag.starts_with('-') => return false,
-            script if scripts == 0 => {
-                scripts += 1;
-                let is_print = |part: &str| {
-                    part.trim().strip_suffix('p').is_some_and(|lines| {
-                        lines
-                            .split(',')
-                            .all(|line| is_number(line) || line == "$" || line.is_empty())
-                    })
-                };
-                if !script.split(';').all(is_print) {
-                    return false;
-                }
+            word => {
+                script.get_or_insert(word);
             }
-            _ => {}
         }
     }
-    quiet && scripts == 1
+    let is_line = |line: &str| is_number(line) || matches!(line, "$" | "");
+    let is_print = |part: &str| {
+        let lines = part.trim().strip_suffix('p');
+        lines.is_some_and(|lines| lines.split(',').all(is_line))
+    };
+    is_quiet && script.is_some_and(|script| script.split(';').all(is_print))
 }
 
 /// What of git only reads. A flag before the subcommand changes what git is.
@@ -161,56 +110,69 @@ fn git(arguments: &[&str]) -> bool {
     let Some((subcommand, rest)) = arguments.split_first() else {
         return false;
     };
-    // A file that is written, or a program that is started.
-    let is_bad = |word: &&str| {
-        [
-            "--output",
-            "--ext-diff",
-            "--textconv",
-            "--exec",
-            "-O",
-            "--open-files-in-pager",
-            "--upload-pack",
-            "--receive-pack",
-            "--no-index",
-        ]
-        .iter()
-        .any(|flag| word.starts_with(flag))
-    };
+    let is_bad = |word: &&str| GIT_FLAGS.iter().any(|flag| word.starts_with(flag));
     if rest.iter().any(is_bad) {
         return false;
     }
-    let only_flags = || rest.iter().all(|word| word.starts_with('-'));
+    let is_listing = |word: &&str| GIT_BRANCH_FLAGS.contains(word);
     match *subcommand {
-        "status" | "log" | "diff" | "show" | "blame" | "ls-files" | "rev-parse" | "rev-list"
-        | "describe" | "shortlog" | "grep" | "for-each-ref" | "cat-file" | "merge-base" => true,
-        "reflog" => rest.is_empty() || rest[0] == "show" || rest[0].starts_with('-'),
-        "branch" => {
-            only_flags()
-                && !rest.iter().any(|word| {
-                    matches!(*word, "-d" | "-D" | "-m" | "-M" | "-c" | "-C" | "-f" | "-u")
-                        || word.starts_with("--delete")
-                        || word.starts_with("--move")
-                        || word.starts_with("--copy")
-                        || word.starts_with("--edit")
-                        || word.starts_with("--set")
-                        || word.starts_with("--unset")
-                        || word.starts_with("--force")
-                })
-        }
-        "tag" => rest.is_empty() || matches!(rest[0], "-l" | "--list" | "-n"),
-        "remote" => {
-            rest.is_empty()
-                || rest == ["-v"]
-                || rest == ["--verbose"]
-                || rest.len() == 2 && rest[0] == "get-url"
-        }
-        "stash" => matches!(rest.first().copied(), Some("list" | "show")),
-        "worktree" => rest == ["list"],
+        "branch" => rest.iter().all(is_listing),
         "config" => rest.len() == 2 && rest[0] == "--get",
-        _ => false,
+        "reflog" => rest
+            .first()
+            .is_none_or(|first| *first == "show" || first.starts_with('-')),
+        "remote" => matches!(rest, [] | ["-v" | "--verbose"]),
+        "stash" => matches!(rest.first(), Some(&("list" | "show"))),
+        "tag" => matches!(rest, [] | ["-l" | "--list" | "-n", ..]),
+        "worktree" => rest == ["list"],
+        subcommand => GIT_READERS.contains(&subcommand),
     }
 }
+
+/// Subcommands of git that only read.
+const GIT_READERS: &[&str] = &[
+    "blame",
+    "cat-file",
+    "describe",
+    "diff",
+    "for-each-ref",
+    "grep",
+    "log",
+    "ls-files",
+    "merge-base",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "status",
+];
+
+/// What makes them write a file, start a program, or look elsewhere.
+const GIT_FLAGS: &[&str] = &[
+    "--exec",
+    "--ext-diff",
+    "--no-index",
+    "--open-files-in-pager",
+    "--output",
+    "--receive-pack",
+    "--textconv",
+    "--upload-pack",
+    "-O",
+];
+
+const GIT_BRANCH_FLAGS: &[&str] = &[
+    "--all",
+    "--list",
+    "--no-color",
+    "--remotes",
+    "--show-current",
+    "--verbose",
+    "-a",
+    "-l",
+    "-r",
+    "-v",
+    "-vv",
+];
 
 /// Programs that only read whatever is behind them.
 const FREE: &[&str] = &[
@@ -266,4 +228,21 @@ const FREE: &[&str] = &[
     "unexpand",
     "wc",
     "which",
+];
+
+/// Programs that only read as long as they get nothing but flags.
+const FLAGS_ONLY: &[&str] = &[
+    "arch", "cal", "groups", "help", "hostname", "locale", "nproc", "pwd", "uniq", "uptime",
+    "whoami",
+];
+
+/// Programs that only read, but for some flags.
+const EXCEPT: &[(&str, &[&str])] = &[
+    ("lsof", &["-D", "+D"]),
+    ("netstat", &["-F"]),
+    ("pgrep", &["--signal"]),
+    ("rg", &["--pre", "--search-zip", "--hostname-bin", "-z"]),
+    ("ss", &["-K", "--kill", "-D", "--diag", "-F", "--filter"]),
+    ("tput", &["-S"]),
+    ("tree", &["-o", "--output"]),
 ];

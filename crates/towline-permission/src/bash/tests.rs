@@ -1,5 +1,4 @@
 //! What a line splits into: tables, and a real bash beside it.
-#![expect(clippy::unwrap_used, reason = "a test may stop there")]
 
 use std::{env, fs, process::Command as Process};
 

@@ -60,8 +60,8 @@ impl Pattern {
         let access = match entry.rule.tool() {
             "Read" => Access::Read,
             "Edit" => Access::Write,
-            // They never match in CLI 2.1.325. Whoever wrote one meant it, so here they do where they are stricter.
-            "Write" | "NotebookEdit" | "MultiEdit" if !allows => Access::Write,
+            // It never matches in CLI 2.1.325. Whoever wrote one meant it, so here it does where that is stricter.
+            "Write" | "MultiEdit" if !allows => Access::Write,
             _ => return None,
         };
         // `Tool(*)` is about the tool and not about paths.

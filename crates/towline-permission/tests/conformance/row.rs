@@ -21,14 +21,6 @@ impl Row {
         self.0[key].as_str().unwrap_or_default()
     }
 
-    /// Whether the call, or one before it, is a command line.
-    pub(crate) fn is_about_commands(&self) -> bool {
-        let earlier = list(&self.0["previous_in_session"]);
-        std::iter::once(&self.0)
-            .chain(earlier)
-            .any(|call| call["tool"] == "Bash")
-    }
-
     /// The texts of a list, such as the rules.
     pub(crate) fn texts(&self, key: &str) -> impl Iterator<Item = &str> {
         list(&self.0[key]).filter_map(Value::as_str)

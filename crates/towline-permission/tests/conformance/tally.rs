@@ -112,8 +112,9 @@ impl Tally {
             self.same_suggestions * 100 >= self.with_suggestions * 95,
             "suggests something else too often: {figures}"
         );
+        // Another table may well differ in ways that nobody has reviewed yet; they are printed.
         assert!(
-            self.unexplained.is_empty(),
+            !is_own_table || self.unexplained.is_empty(),
             "stricter in a way that differences.toml does not have: {:?}",
             self.unexplained
         );

@@ -4,6 +4,7 @@
     reason = "functions that tests share fail the test where something is not as it must be"
 )]
 
+mod commands;
 mod hooks;
 mod modes;
 mod paths;

@@ -138,7 +138,7 @@ fn edit_rules_govern_every_tool_that_writes() {
 
 #[test]
 fn path_rules_for_other_writing_tools_deny_and_ask_but_never_allow() {
-    for tool in ["Write", "NotebookEdit", "MultiEdit"] {
+    for tool in ["Write", "MultiEdit"] {
         let rule = format!("{tool}(/secret/**)");
         let session = |mode| Session::new(mode);
         let bypass = PermissionMode::BypassPermissions;

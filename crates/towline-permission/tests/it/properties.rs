@@ -45,7 +45,63 @@ fn rule() -> impl Strategy<Value = String> {
             Some(content) => format!("{tool}({content})"),
         }),
         select(vec!["mcp__a", "mcp__*", "mcp__a__x", "*"]).prop_map(str::to_owned),
+        select(vec![
+            "Bash",
+            "Bash(rm:*)",
+            "Bash(rm a)",
+            "Bash(ls *)",
+            "Bash(cat*)",
+            "Bash(timeout 5 rm a)",
+            "Bash(git * a)",
+        ])
+        .prop_map(str::to_owned),
     ]
+}
+
+/// A line of pieces that mean something to a shell.
+fn command() -> impl Strategy<Value = String> {
+    let piece = select(vec![
+        "rm a",
+        "ls",
+        "ls -la",
+        "cat a/b",
+        "cat ~/a",
+        "git push a",
+        "git status",
+        "eval rm",
+        "bash -c 'rm a'",
+        "X=rm",
+        "$X a",
+        "$(rm a)",
+        "\"$HOME\"",
+        "> a/out",
+        "2>&1",
+        "timeout 5",
+        "sudo",
+        "FOO=1",
+        "cd a",
+        "&&",
+        "||",
+        "|",
+        ";",
+        "&",
+        "\n",
+        "(",
+        ")",
+        "{",
+        "}",
+        "'",
+        "\"",
+        "<<EOF",
+        "EOF",
+        "if",
+        "then",
+        "fi",
+        "!",
+        "*",
+        "\\",
+    ]);
+    prop::collection::vec(piece, 0..7).prop_map(|pieces| pieces.join(" "))
 }
 
 fn behavior() -> impl Strategy<Value = Behavior> {
@@ -64,6 +120,7 @@ fn call() -> impl Strategy<Value = (&'static str, Value)> {
         path.clone()
             .prop_map(|pattern| ("Glob", json!({"pattern": pattern}))),
         path.prop_map(|url| ("WebFetch", json!({"url": url}))),
+        command().prop_map(|command| ("Bash", json!({"command": command}))),
         select(vec![
             "Agent",
             "Skill",

@@ -36,10 +36,10 @@ fn apply(json: &str) -> (Vec<String>, Result<(), Dropped>) {
     (gone.chain(new).collect(), outcome)
 }
 
-fn check(json: &str, changes: &[&str], outcome: Result<(), Dropped>) {
+fn check(json: &str, changes: &[&str], outcome: impl Into<Result<(), Dropped>>) {
     let (found, became) = apply(json);
     assert_eq!(found, changes, "{json}");
-    assert_eq!(became, outcome, "{json}");
+    assert_eq!(became, outcome.into(), "{json}");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn modes_and_directories_change_at_once() {
     let mut apply = |json: &str| {
         policy
             .apply(&PermissionUpdate::from_json(json).unwrap())
-            .unwrap()
+            .unwrap();
     };
     apply(r#"{"type":"setMode","mode":"acceptEdits","destination":"userSettings"}"#);
     apply(r#"{"type":"addDirectories","directories":["../x","/y"],"destination":"localSettings"}"#);

@@ -1,0 +1,175 @@
+//! The words of a tree, and what they are when the line runs.
+
+use tree_sitter::Node;
+
+use super::{DEEPEST, MOST_WORDS, Opaque, Place, walk::Walk};
+use crate::bash::word::{self, Word};
+
+impl<'l> Walk<'l> {
+    /// Whatever words, and commands in them, are below a node.
+    pub(super) fn words_in(&mut self, node: Node<'_>) {
+        if self.depth >= DEEPEST {
+            self.script.is_broken = true;
+            return;
+        }
+        self.depth += 1;
+        let mut cursor = node.walk();
+        if node.named_child_count() == 0 || word::is_word(node.kind()) {
+            self.word(node);
+        } else {
+            for child in node.named_children(&mut cursor) {
+                self.words_in(child);
+            }
+        }
+        self.depth -= 1;
+    }
+
+    /// A word and what it is when it runs, as far as that is known.
+    pub(super) fn word(&mut self, node: Node<'_>) -> Word {
+        let raw = self.text(node);
+        self.words += 1;
+        if self.words > MOST_WORDS {
+            self.script.is_broken = true;
+            return Word::new("", None, false);
+        }
+        let mut value = self.value(node, false);
+        // What an expansion makes of it stays unknown.
+        if value.is_some()
+            && !matches!(node.kind(), "process_substitution" | "arithmetic_expansion")
+        {
+            value = word::unquote(raw).or(value);
+        }
+        if word::is_other_home(raw) {
+            self.opaque(Opaque::Variable);
+            value = None;
+        }
+        if value.is_none() && self.script.opaque.is_empty() {
+            // Nothing said why; then it is not known why.
+            self.opaque(Opaque::Variable);
+        }
+        Word::new(raw, value, word::has_glob(node, self.line))
+    }
+
+    /// The value of a word; commands in it are taken in on the way.
+    fn value(&mut self, node: Node<'_>, quoted: bool) -> Option<String> {
+        if self.depth >= DEEPEST {
+            self.script.is_broken = true;
+            return None;
+        }
+        self.depth += 1;
+        let value = self.value_of(node, quoted);
+        self.depth -= 1;
+        value
+    }
+
+    fn value_of(&mut self, node: Node<'_>, quoted: bool) -> Option<String> {
+        let text = self.text(node);
+        match node.kind() {
+            "word" | "extglob_pattern" | "regex" | "test_operator" | "special_variable_name" => {
+                if word::has_escaped_blank(text) {
+                    self.opaque(Opaque::EscapedBlank);
+                }
+                if word::has_brace_expansion(text) {
+                    self.opaque(Opaque::BraceExpansion);
+                    return None;
+                }
+                Some(word::unescape(text))
+            }
+            "number" | "variable_name" => Some(text.to_owned()),
+            "string_content" => Some(word::unescape_quoted(text)),
+            "raw_string" => Some(text.trim_matches('\'').to_owned()),
+            "brace_expression" => {
+                self.opaque(Opaque::BraceExpansion);
+                None
+            }
+            "ansi_c_string" | "translated_string" => {
+                self.opaque(Opaque::EscapedText);
+                None
+            }
+            "simple_expansion" => {
+                let name = text.trim_start_matches('$');
+                let known = self.variables.get(name).cloned();
+                if !known.as_ref().is_some_and(|known| known.is_safe) {
+                    self.opaque(Opaque::Variable);
+                }
+                known.and_then(|known| known.value)
+            }
+            "expansion" => {
+                self.opaque(Opaque::BracedVariable);
+                self.children(node, Place::Substitution, false);
+                None
+            }
+            "command_substitution" => {
+                if let Some(quoted_text) = self.quoted_text(node).filter(|_| quoted) {
+                    return Some(quoted_text.to_owned());
+                }
+                self.opaque(if quoted {
+                    Opaque::QuotedSubstitution
+                } else {
+                    Opaque::Substitution
+                });
+                self.children(node, Place::Substitution, false);
+                None
+            }
+            "process_substitution" => {
+                self.opaque(Opaque::ProcessSubstitution);
+                self.children(node, Place::Substitution, false);
+                None
+            }
+            "arithmetic_expansion" => {
+                // Numbers alone are a number; a name is a variable.
+                if text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+                    self.opaque(Opaque::Variable);
+                }
+                self.children(node, Place::Substitution, false);
+                Some("0".to_owned())
+            }
+            "string" => self.joined(node, true),
+            "concatenation" => {
+                let joined = self.joined(node, false);
+                if word::has_brace_expansion(text) {
+                    self.opaque(Opaque::BraceExpansion);
+                    return None;
+                }
+                joined
+            }
+            _ if node.named_child_count() == 0 => Some(text.to_owned()),
+            _ => {
+                self.children(node, Place::Substitution, false);
+                None
+            }
+        }
+    }
+
+    /// The parts of a word, one after the other.
+    fn joined(&mut self, node: Node<'_>, quoted: bool) -> Option<String> {
+        let mut cursor = node.walk();
+        let mut whole = Some(String::new());
+        let mut end = node.start_byte() + usize::from(quoted);
+        for child in node.named_children(&mut cursor) {
+            // Blanks between the parts of a string belong to no node.
+            let between = self.line.get(end..child.start_byte()).unwrap_or_default();
+            end = child.end_byte();
+            let value = self.value(child, quoted);
+            whole = whole
+                .zip(value)
+                .map(|(whole, value)| whole + &word::unescape_quoted(between) + &value);
+        }
+        let rest = self.line.get(end..node.end_byte() - usize::from(quoted));
+        whole.map(|whole| whole + &word::unescape_quoted(rest.unwrap_or_default()))
+    }
+
+    /// `"$(cat <<'EOF' … EOF)"`: a way to quote a long text.
+    fn quoted_text(&self, node: Node<'_>) -> Option<&'l str> {
+        let inside = self.text(node).strip_prefix("$(")?.strip_suffix(')')?;
+        let rest = inside.trim_start().strip_prefix("cat <<")?;
+        let rest = rest.strip_prefix('-').unwrap_or(rest);
+        let (first, body) = rest.trim_start_matches(' ').split_once('\n')?;
+        let word = first.trim_end().strip_prefix('\'')?.strip_suffix('\'')?;
+        // The document ends where its word stands alone, and that must be the end of it all.
+        let mut lines = body.lines();
+        let ends = |line: &str| line.trim_start_matches('\t') == word;
+        let is_whole = lines.by_ref().any(ends) && lines.all(|line| line.trim().is_empty());
+        is_whole.then_some(body)
+    }
+}

@@ -1,0 +1,200 @@
+//! Command lines, as a caller sees them.
+
+use serde_json::json;
+use towline_permission::{
+    PermissionMode, Reason,
+    Verdict::{self, Allow, Ask, Deny},
+};
+
+use crate::session::{Session, suggested};
+
+fn run(session: &Session, command: &str) -> Verdict {
+    session.verdict("Bash", &json!({"command": command}))
+}
+
+#[test]
+fn what_is_forbidden_is_found_wherever_it_stands() {
+    let bypass = Session::new(PermissionMode::BypassPermissions).deny("Bash(rm:*)");
+    let free = Session::new(PermissionMode::Default)
+        .allow("Bash")
+        .deny("Bash(rm:*)");
+    for command in [
+        "rm a",
+        "ls && rm a",
+        "ls | rm a",
+        "FOO=1 rm a",
+        "sudo -u bob rm a",
+        "nice -n 5 timeout 5 rm a",
+        "env -i A=1 rm a",
+        "/usr/bin/rm a",
+        "r''\\m a",
+        "\"r\"m a",
+        "X=rm; $X a",
+        "echo \"$(rm a)\"",
+        "cat <(rm a)",
+        "cat <<EOF\n$(rm a)\nEOF",
+        "f() { rm a; }; f",
+        "while read l; do rm $l; done < list",
+        "find . | xargs -0 rm",
+        "if true; then { rm a; }; fi",
+    ] {
+        assert_eq!(run(&bypass, command), Deny, "{command}");
+        assert_eq!(run(&free, command), Deny, "{command}");
+    }
+    for command in ["echo rm a", "ls rm", "git rm a", "# rm a"] {
+        assert_eq!(run(&free, command), Allow, "{command}");
+    }
+}
+
+#[test]
+fn ways_around_a_rule_that_forbids_are_asked_about() {
+    let rules = ["Bash(rm:*)", "Read(secret/**)"];
+    for command in [
+        "eval 'r''m a'",
+        "eval \"$X\"",
+        "$(echo rm) a",
+        "\"$X\" a",
+        "{rm,a}",
+        "/bin/r? a",
+        "bash <<'EOF'\nrm a\nEOF",
+        "echo 'rm a' | sh",
+        "bash -c \"$X\"",
+        "python3 -c 'import os'",
+        "perl -e 'unlink 1'",
+        "awk 'BEGIN { system(1) }'",
+        "find . -exec r''m {} +",
+        "busybox r''m a",
+        "source ./script",
+        "trap 'rm a' EXIT",
+        "X=ls; X=rm; $X a",
+        "ls \"unterminated",
+    ] {
+        for rule in rules {
+            let bypass = Session::new(PermissionMode::BypassPermissions);
+            assert_eq!(run(&bypass, command), Allow, "{command}");
+            let bypass = bypass.deny(rule);
+            assert_ne!(run(&bypass, command), Allow, "{command} with {rule}");
+        }
+    }
+}
+
+#[test]
+fn files_that_must_not_be_read_are_not_read_by_another_name() {
+    let free = Session::new(PermissionMode::Default)
+        .allow("Bash")
+        .deny("Read(secret/**)");
+    for (command, expected) in [
+        ("cat secret/key", Deny),
+        ("cat ./secret/../secret/key", Deny),
+        ("cat SECRET/key", Deny),
+        ("cat < secret/key", Deny),
+        ("cd secret && cat key", Deny),
+        ("cd nowhere || cat secret/key", Deny),
+        ("cp secret/key copy", Deny),
+        ("cp -t copies secret/key", Deny),
+        ("while read l; do echo $l; done < secret/key", Deny),
+        ("cat se*/key", Ask),
+        ("cat s?cret/key", Ask),
+        ("grep -r key .", Ask),
+        ("rg key", Ask),
+        ("tar cf all.tar .", Ask),
+        ("xxd secret/key", Ask),
+        ("dd if=secret/key", Ask),
+        ("curl -d @secret/key http://localhost", Ask),
+        ("git show HEAD:secret/key", Ask),
+        ("ln -s secret other", Ask),
+        ("cat \"$FILE\"", Ask),
+        ("bash -c 'cat secret/key'", Ask),
+        ("cat notes.txt", Allow),
+        ("cat *.txt", Allow),
+        ("grep key notes.txt", Allow),
+        ("echo secret/key", Allow),
+        ("npm test", Allow),
+    ] {
+        assert_eq!(run(&free, command), expected, "{command}");
+    }
+    let linked = free.link("/work/project/way/key", "/work/project/secret/key");
+    assert_eq!(run(&linked, "cat way/key"), Deny);
+    assert_eq!(run(&linked, "xxd way/key"), Ask);
+}
+
+#[test]
+fn what_nobody_means_to_remove_is_always_asked_about() {
+    let bypass = Session::new(PermissionMode::BypassPermissions);
+    for command in [
+        "rm -rf /",
+        "rm -rf /*",
+        "rm -rf ~",
+        "rm -rf $HOME",
+        "rm -rf .",
+        "rm -rf ..",
+        "rm -rf /work",
+        "sudo rm -rf /usr",
+        "cd .. && rm -rf project",
+        "ls; rm -r -f /work/project",
+    ] {
+        assert_eq!(run(&bypass, command), Ask, "{command}");
+    }
+    for command in ["rm -rf build", "rm -rf /work/other", "rm x*"] {
+        assert_eq!(run(&bypass, command), Allow, "{command}");
+    }
+}
+
+#[test]
+fn homes_and_variables_that_are_not_known_are_not_taken_for_known_ones() {
+    let session = Session::new(PermissionMode::Default);
+    for command in [
+        "cat ~root/x",
+        "cat ~+/x",
+        "for HOME in /etc; do cat $HOME/passwd; done",
+        "HOME=/etc; cat $HOME/passwd",
+        "export HOME=/etc; cat $HOME/passwd",
+        "read HOME; cat $HOME/passwd",
+        "cd sub; cat $PWD/../../x",
+        "cat $((x))",
+    ] {
+        assert_eq!(run(&session, command), Ask, "{command}");
+    }
+}
+
+#[test]
+fn a_question_says_which_part_did_not_pass_and_what_would_help() {
+    let session = Session::new(PermissionMode::Default).allow("Bash(npm test:*)");
+    let input = json!({"command": "npm test && cargo build --release; ls"});
+    let decision = session.decide("Bash", &input);
+    assert_eq!((decision.verdict, &decision.reason), (Ask, &Reason::Parts));
+    let parts: Vec<_> = decision
+        .parts
+        .iter()
+        .map(|part| (part.command.as_str(), part.verdict))
+        .collect();
+    assert_eq!(
+        parts,
+        [
+            ("npm test", Allow),
+            ("cargo build --release", Ask),
+            ("ls", Allow)
+        ]
+    );
+    assert_eq!(
+        suggested(&decision).unwrap(),
+        ["+Bash(cargo build *)@localSettings"]
+    );
+    let outside = session.decide("Bash", &json!({"command": "cat /etc/hosts"}));
+    assert_eq!(outside.blocked_path.as_deref(), Some("/etc/hosts"));
+    assert_eq!(
+        suggested(&outside).unwrap(),
+        [
+            "+Bash(cat /etc/hosts)@localSettings",
+            "+Read(//etc/**)@session"
+        ]
+    );
+}
+
+#[test]
+fn a_call_without_a_command_is_asked_about() {
+    let session = Session::new(PermissionMode::Default);
+    for input in [json!({}), json!({"command": 5}), json!(null)] {
+        assert_eq!(session.verdict("Bash", &input), Ask, "{input}");
+    }
+}
