@@ -42,6 +42,14 @@ pub enum Error {
         /// What is there.
         path: PathBuf,
     },
+    /// Settings that cannot be used as they are.
+    #[error("cannot use `{}`: {problem}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The system refused.
     #[error("cannot {action} `{}`", path.display())]
     Io {

@@ -30,13 +30,16 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     folder: PathBuf,
+    state_file: PathBuf,
 }
 
 impl Home {
-    /// The configuration in this folder.
+    /// The configuration in this folder, as if `CLAUDE_CONFIG_DIR` named it.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
         Self {
-            folder: folder.into(),
+            state_file: folder.join(STATE_FILE),
+            folder,
         }
     }
 
@@ -54,7 +57,7 @@ impl Home {
     /// use towline_store::Home;
     ///
     /// let home = Home::from_variables(|name| (name == "HOME").then(|| "/home/ann".into()))?;
-    /// assert_eq!(home, Home::new("/home/ann/.claude"));
+    /// assert_eq!(home.folder(), std::path::Path::new("/home/ann/.claude"));
     /// # Ok::<(), towline_store::Error>(())
     /// ```
     ///
@@ -62,9 +65,25 @@ impl Home {
     /// When there is neither.
     pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
         let set = |name| variable(name).filter(|value| !value.is_empty());
-        let folder = set("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-        let folder = folder.or_else(|| Some(Path::new(&set("HOME")?).join(".claude")));
-        folder.map(Self::new).ok_or(Error::NoHome)
+        if let Some(folder) = set("CLAUDE_CONFIG_DIR") {
+            return Ok(Self::new(folder));
+        }
+        let home = set("HOME").map(PathBuf::from).ok_or(Error::NoHome)?;
+        Ok(Self {
+            folder: home.join(".claude"),
+            // Beside the folder and not in it, unless the folder was chosen (seen with CLI 2.1.325).
+            state_file: home.join(STATE_FILE),
+        })
+    }
+
+    /// The folder itself.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file in which the CLI remembers things, such as which projects are trusted: `.claude.json`.
+    pub fn state_file(&self) -> &Path {
+        &self.state_file
     }
 
     /// The folder that has a folder for each project.
@@ -158,3 +177,5 @@ fn key_of(path: &Path) -> Option<SessionKey> {
     let name = path.file_name()?.to_str()?;
     name.strip_suffix(".jsonl")?.parse().ok()
 }
+
+const STATE_FILE: &str = ".claude.json";

@@ -1,9 +1,12 @@
-//! What coding agents keep on disk: the transcripts of their sessions.
+//! What coding agents keep on disk: the transcripts of their sessions, and their settings.
 //!
 //! [`Home`] is the configuration folder; it finds a [`Session`], lists them and searches them. [`Records`] streams a
 //! transcript of any size; [`Transcript`] reads it once and keeps its [`Tree`]: which branch is live, what a resumed
 //! session would hold. Titles and tags are appended, as the real CLI and the official SDKs do; nothing is ever
 //! rewritten.
+//!
+//! A [`Workspace`] is a project as its settings see it. [`Home::settings`] finds the files that count there; what they
+//! say is for others to read.
 //!
 //! Everything is synchronous. Files that are being written to are fine. No link inside the projects folder is followed,
 //! and only a UUID can name a session, so nothing outside that folder is touched.
@@ -20,10 +23,13 @@ mod plain;
 mod project;
 mod prompt;
 mod records;
+mod resolve;
 mod search;
 mod session;
+mod settings;
 mod transcript;
 mod tree;
+mod workspace;
 
 pub use error::Error;
 pub use fork::ForkOptions;
@@ -35,7 +41,10 @@ pub use project::project_folder_name;
 pub use records::{
     Entry, Located, NumberedLine, NumberedLines, Place, Records, SkipReason, Skipped,
 };
+pub use resolve::{Resolved, resolve_paths};
 pub use search::{Excerpt, Hit, Part, Pattern, Search, SearchQuery, Speaker};
 pub use session::{Session, Subagent};
+pub use settings::{SettingsFile, managed_folder};
 pub use transcript::Transcript;
 pub use tree::{Branch, NodeId, NodeKind, Offspring, Reason, Step, Tree};
+pub use workspace::Workspace;

@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{dialect::Dialect, script_api::ScriptApi, sessions::Sessions, trace::Trace};
+use crate::{
+    dialect::Dialect, permission::Permission, script_api::ScriptApi, sessions::Sessions,
+    trace::Trace,
+};
 
 /// Drives coding-agent CLIs, is one, and carries their sessions anywhere.
 #[derive(Debug, Parser)]
@@ -17,6 +20,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Dialect(Dialect),
+    Permission(Permission),
     ScriptApi(ScriptApi),
     Sessions(Sessions),
     Trace(Trace),
@@ -26,6 +30,7 @@ impl Cli {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::Dialect(dialect) => dialect.run(),
+            Command::Permission(permission) => permission.run(),
             Command::ScriptApi(api) => api.run(),
             Command::Sessions(sessions) => sessions.run(),
             Command::Trace(trace) => trace.run(),

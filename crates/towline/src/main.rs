@@ -6,6 +6,7 @@
 mod child;
 mod cli;
 mod dialect;
+mod permission;
 mod recording;
 mod script_api;
 mod sessions;

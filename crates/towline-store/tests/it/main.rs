@@ -14,5 +14,7 @@ mod made;
 mod official;
 mod paths;
 mod reading;
+mod resolving;
 mod searching;
+mod settings;
 mod tree;

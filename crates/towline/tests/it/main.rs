@@ -6,6 +6,7 @@
 )]
 
 mod dialect_session;
+mod permission;
 mod run;
 mod script_api;
 mod sdks;
@@ -39,6 +40,9 @@ fn wrong_usage_exits_with_2() {
         &["dialect", "session", "claude"],
         &["script-api", "--listen", "here"],
         &["script-api", "--print-env", "--", "true"],
+        &["permission"],
+        &["permission", "check"],
+        &["permission", "check", "Bash", "{}", "--mode", "fast"],
         &["no-such-command"],
     ] {
         assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");

@@ -45,6 +45,17 @@ pub(crate) fn towline_with_home(home: &Path, folder: &Path, arguments: &[&str]) 
     finish(child, b"")
 }
 
+/// Runs to the end in a folder, with that folder as the person's home.
+pub(crate) fn towline_in(folder: &Path, home: &Path, arguments: &[&str]) -> Ran {
+    let child = command(arguments)
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .env("HOME", home)
+        .current_dir(folder)
+        .spawn()
+        .unwrap();
+    finish(child, b"")
+}
+
 fn finish(mut child: Child, stdin: &[u8]) -> Ran {
     let mut pipe = child.stdin.take().unwrap();
     let stdin = stdin.to_owned();

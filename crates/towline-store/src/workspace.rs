@@ -1,0 +1,129 @@
+//! [`Workspace`]: a project as its settings see it, and whether it is trusted.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::value::RawValue;
+
+use crate::{
+    error::{Error, Result},
+    home::Home,
+    settings::read_bounded,
+};
+
+/// The folder that an agent works in, and the repository it belongs to.
+///
+/// ```
+/// use towline_store::Workspace;
+///
+/// # let folder = std::env::temp_dir().join(format!("towline-workspace-{}", std::process::id()));
+/// # std::fs::create_dir_all(folder.join(".git")).unwrap();
+/// # std::fs::create_dir_all(folder.join("src")).unwrap();
+/// let workspace = Workspace::at(&folder.join("src"))?;
+/// assert!(workspace.folder().ends_with("src"));
+/// assert!(workspace.trusted_as().ends_with(folder.file_name().unwrap()));
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), towline_store::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    folder: PathBuf,
+    repository: Option<PathBuf>,
+}
+
+impl Workspace {
+    /// The workspace in a folder.
+    ///
+    /// # Errors
+    /// When there is no such folder.
+    pub fn at(folder: &Path) -> Result<Self> {
+        let folder = folder
+            .canonicalize()
+            .map_err(Error::io("find the folder", folder))?;
+        if !folder.is_dir() {
+            return Err(Error::Unusable {
+                path: folder,
+                problem: "it is not a folder".to_owned(),
+            });
+        }
+        let repository = folder.ancestors().find_map(repository_at);
+        Ok(Self { folder, repository })
+    }
+
+    /// The folder, links resolved.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder of the repository that it is in; for a linked worktree that of the main one, as with CLI 2.1.325.
+    pub fn repository(&self) -> Option<&Path> {
+        self.repository.as_deref()
+    }
+
+    /// The folder that a person trusts or does not: that of the repository, else its own.
+    pub fn trusted_as(&self) -> &Path {
+        self.repository.as_deref().unwrap_or(&self.folder)
+    }
+}
+
+impl Home {
+    /// Whether a person said that a workspace may be trusted. If not, an agent heeds nothing of what the project's own
+    /// file allows.
+    ///
+    /// # Errors
+    /// When the file that says so cannot be read. Then nothing is trusted.
+    pub fn trusts(&self, workspace: &Workspace) -> Result<bool> {
+        let path = self.state_file();
+        let Some(text) = read_bounded(path, LARGEST_STATE)? else {
+            return Ok(false);
+        };
+        is_trusted(&text, workspace.trusted_as()).map_err(|error| Error::Unusable {
+            path: path.to_owned(),
+            problem: format!("not the JSON that it should be: {error}"),
+        })
+    }
+}
+
+/// Looks at one project alone: the file holds much else, and can be large.
+fn is_trusted(state: &str, folder: &Path) -> serde_json::Result<bool> {
+    let state: BTreeMap<String, &RawValue> = serde_json::from_str(state)?;
+    let Some(projects) = state.get("projects") else {
+        return Ok(false);
+    };
+    let projects: BTreeMap<String, &RawValue> = serde_json::from_str(projects.get())?;
+    let Some(project) = projects.get(&*folder.to_string_lossy()) else {
+        return Ok(false);
+    };
+    let project: BTreeMap<String, &RawValue> = serde_json::from_str(project.get())?;
+    let accepted = project.get("hasTrustDialogAccepted");
+    Ok(accepted.is_some_and(|accepted| accepted.get() == "true"))
+}
+
+/// The main folder of the repository whose checkout this folder is.
+fn repository_at(folder: &Path) -> Option<PathBuf> {
+    let git = folder.join(".git");
+    let metadata = fs::metadata(&git).ok()?;
+    if metadata.is_dir() {
+        return Some(folder.to_owned());
+    }
+    main_worktree(folder, &git).or_else(|| Some(folder.to_owned()))
+}
+
+/// Follows `.git` of a linked worktree (`gitdir: <main>/.git/worktrees/<name>`) to the main one. A submodule has such a
+/// file too, but its folder of git knows no `commondir`, and it is a repository of its own.
+fn main_worktree(folder: &Path, git: &Path) -> Option<PathBuf> {
+    let pointer = read_bounded(git, LARGEST_POINTER).ok()??;
+    let own = folder.join(pointer.strip_prefix("gitdir:")?.trim());
+    let shared = read_bounded(&own.join("commondir"), LARGEST_POINTER).ok()??;
+    let shared = own.join(shared.trim()).canonicalize().ok()?;
+    // A bare repository has no main worktree.
+    (shared.file_name()? == ".git").then(|| shared.parent().map(Path::to_owned))?
+}
+
+/// The file remembers the latest prompts of every project.
+const LARGEST_STATE: u64 = 64 << 20;
+/// One path.
+const LARGEST_POINTER: u64 = 64 << 10;
