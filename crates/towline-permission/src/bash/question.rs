@@ -25,37 +25,39 @@ pub(super) struct Question<'c> {
     blocked: String,
     /// Whose directory is suggested.
     path: String,
-    /// Whether a rule for the line helps.
-    with_rule: bool,
-    /// Whether the mode for editing helps.
-    with_mode: bool,
-    /// Whether the directory helps.
-    with_directory: bool,
-    /// Whether anything does.
-    is_hopeless: bool,
+    /// What would help, in the order it is suggested; nothing if nothing would.
+    helps: Option<&'static [Help]>,
+}
+
+/// What may be suggested.
+#[derive(Clone, Copy)]
+enum Help {
+    /// A rule for the line.
+    Rule,
+    /// The directory.
+    Directory,
+    /// The mode in which files are edited without questions.
+    Mode,
 }
 
 impl<'c> Question<'c> {
     pub(super) fn read_outside(command: &'c Command, path: &str, target: Option<String>) -> Self {
+        let path = target.unwrap_or_else(|| path.to_owned());
         Self {
             command,
             access: Access::Read,
             reason: Reason::Unknown,
-            blocked: target.clone().unwrap_or_else(|| path.to_owned()),
-            path: target.unwrap_or_else(|| path.to_owned()),
-            with_rule: true,
-            with_mode: false,
-            with_directory: true,
-            is_hopeless: false,
+            blocked: path.clone(),
+            path,
+            helps: Some(&[Help::Rule, Help::Directory]),
         }
     }
 
     /// Where `..` leads depends on what is a link.
     pub(super) fn read_detour(command: &'c Command) -> Self {
-        let words = "`..` behind a directory may follow a link out of the working directory";
         Self {
-            reason: Reason::Other(words.to_owned()),
-            is_hopeless: true,
+            reason: Reason::Other(DETOUR.to_owned()),
+            helps: None,
             ..Self::read_outside(command, "", None)
         }
     }
@@ -67,25 +69,30 @@ impl<'c> Question<'c> {
             reason: Reason::Unknown,
             blocked: path.to_owned(),
             path: path.to_owned(),
-            with_rule: true,
-            with_mode: !touched.is_redirect,
-            with_directory: true,
-            is_hopeless: false,
+            helps: Some(if touched.is_redirect {
+                &[Help::Rule, Help::Directory]
+            } else {
+                &[Help::Rule, Help::Directory, Help::Mode]
+            }),
         }
     }
 
     /// A file in a working directory.
     pub(super) fn write_inside(command: &'c Command, touched: &Touched, path: &str) -> Self {
-        Self {
-            with_directory: !is_flagged_copy(command),
-            ..Self::write(command, touched, path)
+        let question = Self::write(command, touched, path);
+        if is_flagged_copy(command) {
+            return Self {
+                helps: Some(&[Help::Rule, Help::Mode]),
+                ..question
+            };
         }
+        question
     }
 
     pub(super) fn protected(command: &'c Command, touched: &Touched, path: &str) -> Self {
         Self {
             reason: Reason::Safety(format!("{path} is a sensitive file")),
-            with_rule: false,
+            helps: Some(without_rule(touched)),
             ..Self::write(command, touched, path)
         }
     }
@@ -102,53 +109,59 @@ impl<'c> Question<'c> {
             reason: Reason::Safety(words),
             blocked: target.clone(),
             path: target,
-            with_rule: false,
+            helps: Some(without_rule(touched)),
             ..Self::write(command, touched, path)
         }
     }
 
     pub(super) fn detour(command: &'c Command, touched: &Touched, current: &str) -> Self {
-        let words = "`..` behind a directory may follow a link out of the working directory";
         Self {
-            reason: Reason::Other(words.to_owned()),
+            reason: Reason::Other(DETOUR.to_owned()),
             blocked: touched.word.known().to_owned(),
             ..Self::write(command, touched, &format!("{current}/x"))
         }
     }
 
     pub(super) fn decision(self, case: &Case<'_>) -> Decision {
-        if self.is_hopeless {
+        let Some(helps) = self.helps else {
             return Decision::ask(self.reason);
-        }
+        };
         let directory = directory_of(case, &self.path);
-        let mut updates = Vec::new();
         // Nobody is to open all of the machine by a keystroke.
-        if directory == "/" && self.access == Access::Read {
-            return Decision::ask(self.reason)
-                .blocked_by(self.blocked)
-                .suggest(updates);
-        }
-        if self.with_rule {
-            updates.extend(suggest::for_line(case.line));
-        }
-        match self.access {
-            _ if !self.with_directory => {}
-            Access::Read => updates.push(suggest::read_directory(&directory)),
-            Access::Write => updates.push(suggest::add_directory(&directory)),
-        }
-        if self.with_mode && case.policy.mode != PermissionMode::AcceptEdits {
-            updates.push(suggest::accept_edits());
-        }
+        let helps = if directory == "/" && self.access == Access::Read {
+            &[]
+        } else {
+            helps
+        };
+        let updates = helps.iter().filter_map(|help| match (help, self.access) {
+            (Help::Rule, _) => suggest::for_line(case.line),
+            (Help::Directory, Access::Read) => Some(suggest::read_directory(&directory)),
+            (Help::Directory, Access::Write) => Some(suggest::add_directory(&directory)),
+            (Help::Mode, _) => {
+                (case.policy.mode != PermissionMode::AcceptEdits).then(suggest::accept_edits)
+            }
+        });
+        let updates = updates.collect();
         if self.command.in_pipe {
             return Decision::ask(Reason::Parts).suggest(updates);
         }
-        let mut decision = Decision::ask(self.reason).blocked_by(self.blocked);
-        if !(case.script.in_background && self.access == Access::Read) {
-            decision.suggestions = Some(updates);
+        let decision = Decision::ask(self.reason).blocked_by(self.blocked);
+        if case.script.in_background && self.access == Access::Read {
+            return decision;
         }
-        decision
+        decision.suggest(updates)
     }
 }
+
+fn without_rule(touched: &Touched) -> &'static [Help] {
+    if touched.is_redirect {
+        &[Help::Directory]
+    } else {
+        &[Help::Directory, Help::Mode]
+    }
+}
+
+const DETOUR: &str = "`..` behind a directory may follow a link out of the working directory";
 
 /// A directory itself, or else the one a path is in.
 fn directory_of(case: &Case<'_>, path: &str) -> String {

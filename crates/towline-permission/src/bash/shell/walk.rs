@@ -108,14 +108,9 @@ impl<'l> Walk<'l> {
         let mut body = None;
         for child in node.named_children(&mut cursor) {
             match child.kind() {
-                "file_redirect" => redirects.extend(self.redirect(child)),
-                "heredoc_redirect" => {
-                    here = true;
-                    self.here_document(child, place, &mut redirects);
-                }
-                "herestring_redirect" => {
-                    here = true;
-                    self.words_in(child);
+                "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
+                    here |= child.kind() != "file_redirect";
+                    self.redirection(child, place, &mut redirects);
                 }
                 _ => body = Some(child),
             }
@@ -134,6 +129,14 @@ impl<'l> Walk<'l> {
         }
         if here && let Some(last) = self.script.commands[before..].last_mut() {
             last.has_here_document = true;
+        }
+    }
+
+    fn redirection(&mut self, node: Node<'_>, place: Place, redirects: &mut Vec<Redirect>) {
+        match node.kind() {
+            "file_redirect" => redirects.extend(self.redirect(node)),
+            "heredoc_redirect" => self.here_document(node, place, redirects),
+            _ => self.words_in(node),
         }
     }
 
@@ -169,17 +172,8 @@ impl<'l> Walk<'l> {
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
                     pieces.push(self.line.get(from..child.start_byte()).unwrap_or_default());
                     from = child.end_byte();
-                    match child.kind() {
-                        "file_redirect" => command.redirects.extend(self.redirect(child)),
-                        "heredoc_redirect" => {
-                            command.has_here_document = true;
-                            self.here_document(child, place, &mut command.redirects);
-                        }
-                        _ => {
-                            command.has_here_document = true;
-                            self.words_in(child);
-                        }
-                    }
+                    command.has_here_document |= child.kind() != "file_redirect";
+                    self.redirection(child, place, &mut command.redirects);
                 }
                 "command_name" => {
                     let name = child.named_child(0).unwrap_or(child);
