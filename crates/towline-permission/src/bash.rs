@@ -186,6 +186,9 @@ impl<'c> Case<'c> {
         if touched.is_redirect && path == "/dev/null" {
             return None;
         }
+        if has_detour(touched.word.known()) {
+            return Some(Question::read_detour(command));
+        }
         match self.check(Access::Read, path) {
             // A copy or a move is asked about as a whole.
             PathVerdict::Outside { .. } if matches!(name_of(command), "cp" | "mv") => None,
@@ -214,10 +217,11 @@ impl<'c> Case<'c> {
             } => Some(Question::through_link(command, touched, path, target)),
             PathVerdict::Outside { target: None } => Some(Question::write(command, touched, path)),
             PathVerdict::Inside | PathVerdict::Asked(_) | PathVerdict::Denied(_) => {
-                let accepted = self.accepts_edits();
+                // Which files a glob stands for is not known.
+                let accepted = self.accepts_edits() && !touched.word.has_glob;
                 let by_rule =
                     !touched.is_redirect && rules::allowing(self.policy, command).is_some();
-                (!accepted && !by_rule).then(|| Question::write(command, touched, path))
+                (!accepted && !by_rule).then(|| Question::write_inside(command, touched, path))
             }
             PathVerdict::Allowed(_) => None,
         }
@@ -293,15 +297,15 @@ impl<'c> Case<'c> {
     }
 
     fn only_reads(&self, command: &Command) -> bool {
-        let is_timed = command
-            .words
-            .first()
-            .is_some_and(|word| matches!(word.known(), "timeout" | "time"));
-        let words = match wrapper::plain(command) {
-            Some(words) if is_timed => words,
-            _ => &command.words[..],
+        let raw = |place: usize| command.words.get(place).map_or("", |word| &word.raw);
+        let is_plain = match raw(0) {
+            "timeout" => wrapper::is_duration(raw(1)),
+            "time" | "nice" | "nohup" | "stdbuf" | "noglob" => false,
+            "command" => raw(1) != "-p",
+            _ => true,
         };
-        command.assignments.is_empty() && harmless::only_reads(words)
+        let words = wrapper::plain(command).filter(|_| is_plain);
+        !command.has_expansion && words.is_some_and(harmless::only_reads)
     }
 }
 

@@ -33,7 +33,12 @@ impl<'c> Case<'c> {
 
     fn forbidden_path(&self, located: &[Located<'_>]) -> Option<&'c Entry> {
         for located in located {
-            for (touched, _) in &located.touched {
+            let own = located.touched.iter().map(|(touched, _)| touched.clone());
+            // Also what is read by a command that another one starts.
+            let started = wrapper::readings(located.command)
+                .into_iter()
+                .flat_map(touch::touched_by);
+            for touched in own.chain(started) {
                 for path in located.readings(self.policy, touched.word.known()) {
                     // Who may not read a file may still be allowed to write it; that is asked about elsewhere.
                     if let PathVerdict::Denied(entry) = self.check(touched.access, &path)
@@ -112,8 +117,10 @@ impl<'c> Case<'c> {
                 }
                 for word in words[1..].iter().filter(|word| !word.raw.starts_with('-')) {
                     for path in located.readings(self.policy, word.known()) {
-                        let is_at_root = path.matches('/').count() == 1;
-                        let is_above = |inner: &str| path::below(inner, &path).is_some();
+                        // All that is in a directory is as good as the directory.
+                        let path = path.strip_suffix("/*").unwrap_or(&path);
+                        let is_at_root = path.matches('/').count() <= 1;
+                        let is_above = |inner: &str| path::below(inner, path).is_some();
                         if path == places.home || is_at_root {
                             return Some(format!("removal of {path}"));
                         }

@@ -26,10 +26,7 @@ pub(crate) fn only_reads(words: &[Word]) -> bool {
     }
     match name {
         "cd" => arguments.len() <= 1,
-        "date" => arguments.iter().all(|word| {
-            word.starts_with('+')
-                || word.starts_with('-') && !word.starts_with("-s") && !word.starts_with("--set")
-        }),
+        "date" => date(&arguments),
         "docker" => matches!(
             arguments.first(),
             Some(&("ps" | "images" | "logs" | "inspect"))
@@ -37,15 +34,13 @@ pub(crate) fn only_reads(words: &[Word]) -> bool {
         "fd" | "fdfind" | "find" => !arguments.iter().any(|word| is_find_action(word)),
         "git" => git(&arguments),
         "history" => arguments.iter().all(|word| is_number(word)),
-        "ip" => matches!(
-            arguments[..],
-            ["addr" | "a" | "address" | "link" | "route" | "r"]
-        ),
+        "ip" => arguments == ["addr"],
         "jq" => !arguments.iter().any(|word| reaches_out_of_jq(word)),
-        "man" => arguments.len() == 1 && !arguments[0].starts_with('-'),
+        "man" => !arguments.is_empty() && !arguments.iter().any(|word| word.starts_with('-')),
         "node" => matches!(arguments[..], ["--version" | "-v"]),
-        "ps" => matches!(arguments[..], [] | ["-e" | "-ef" | "aux"]),
-        "python" | "python3" => matches!(arguments[..], ["--version" | "-V"]),
+        "ps" => matches!(arguments[..], [] | ["-e" | "-ef" | "aux"] | ["-p", _]),
+        "pwd" | "whoami" | "arch" => arguments.is_empty(),
+        "python" | "python3" => arguments == ["--version"],
         "sed" => prints_only(&arguments),
         "sort" => arguments.iter().all(|word| is_sort_argument(word)),
         _ => false,
@@ -54,6 +49,22 @@ pub(crate) fn only_reads(words: &[Word]) -> bool {
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A format, a time to show, or a flag that is known.
+fn date(arguments: &[&str]) -> bool {
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        match *word {
+            "-u" | "-R" | "-I" => {}
+            "-d" | "-r" => {
+                rest.next();
+            }
+            format if format.starts_with('+') => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// A file, or a flag that is known. `-k` and `-t` only with what belongs to them behind a blank.
@@ -76,7 +87,7 @@ fn reaches_out_of_jq(argument: &str) -> bool {
         "--args",
         "--jsonargs",
     ];
-    let words = ["env", "ENV", "include", "import", "input_filename"];
+    let words = ["env", "ENV", "include", "import"];
     flags.iter().any(|flag| argument.starts_with(flag))
         || argument
             .split(|c: char| !c.is_alphanumeric() && c != '_')
@@ -97,10 +108,10 @@ fn prints_only(arguments: &[&str]) -> bool {
             }
         }
     }
-    let is_line = |line: &str| is_number(line) || matches!(line, "$" | "");
+
     let is_print = |part: &str| {
         let lines = part.trim().strip_suffix('p');
-        lines.is_some_and(|lines| lines.split(',').all(is_line))
+        lines.is_some_and(|lines| lines.is_empty() || lines.split(',').all(is_number))
     };
     is_quiet && script.is_some_and(|script| script.split(';').all(is_print))
 }
@@ -114,16 +125,18 @@ fn git(arguments: &[&str]) -> bool {
     if rest.iter().any(is_bad) {
         return false;
     }
-    let is_listing = |word: &&str| GIT_BRANCH_FLAGS.contains(word);
     match *subcommand {
-        "branch" => rest.iter().all(is_listing),
+        "branch" => match rest {
+            ["--contains" | "--merged" | "--no-merged", ..] => rest.len() <= 2,
+            _ => rest.iter().all(|word| GIT_BRANCH_FLAGS.contains(word)),
+        },
         "config" => rest.len() == 2 && rest[0] == "--get",
         "reflog" => rest
             .first()
             .is_none_or(|first| *first == "show" || first.starts_with('-')),
         "remote" => matches!(rest, [] | ["-v" | "--verbose"]),
         "stash" => matches!(rest.first(), Some(&("list" | "show"))),
-        "tag" => matches!(rest, [] | ["-l" | "--list" | "-n", ..]),
+        "tag" => matches!(rest, [] | ["-l" | "--list", ..]),
         "worktree" => rest == ["list"],
         subcommand => GIT_READERS.contains(&subcommand),
     }
@@ -176,8 +189,12 @@ const GIT_BRANCH_FLAGS: &[&str] = &[
 
 /// Programs that only read whatever is behind them.
 const FREE: &[&str] = &[
+    "cal",
+    "groups",
+    "help",
+    "numfmt",
+    "pr",
     "[",
-    "base64",
     "basename",
     "cat",
     "cmp",
@@ -194,7 +211,6 @@ const FREE: &[&str] = &[
     "expr",
     "false",
     "fgrep",
-    "file",
     "fmt",
     "fold",
     "free",
@@ -207,7 +223,6 @@ const FREE: &[&str] = &[
     "nl",
     "od",
     "paste",
-    "printf",
     "readlink",
     "realpath",
     "rev",
@@ -231,18 +246,31 @@ const FREE: &[&str] = &[
 ];
 
 /// Programs that only read as long as they get nothing but flags.
-const FLAGS_ONLY: &[&str] = &[
-    "arch", "cal", "groups", "help", "hostname", "locale", "nproc", "pwd", "uniq", "uptime",
-    "whoami",
-];
+const FLAGS_ONLY: &[&str] = &["hostname", "locale", "nproc", "uniq", "uptime"];
 
 /// Programs that only read, but for some flags.
 const EXCEPT: &[(&str, &[&str])] = &[
+    ("base64", &["-o", "--output"]),
+    (
+        "file",
+        &[
+            "-C",
+            "--compile",
+            "-f",
+            "--files-from",
+            "-m",
+            "--magic-file",
+            "-S",
+            "-z",
+            "-Z",
+        ],
+    ),
     ("lsof", &["-D", "+D"]),
     ("netstat", &["-F"]),
+    ("printf", &["-v"]),
     ("pgrep", &["--signal"]),
     ("rg", &["--pre", "--search-zip", "--hostname-bin", "-z"]),
     ("ss", &["-K", "--kill", "-D", "--diag", "-F", "--filter"]),
     ("tput", &["-S"]),
-    ("tree", &["-o", "--output"]),
+    ("tree", &["-o", "--output", "-R"]),
 ];

@@ -7,6 +7,7 @@ use super::{
     shell::{Command, Opaque},
     suggest,
     touch::{self, Touched},
+    word::Word,
     wrapper,
 };
 use crate::{
@@ -28,6 +29,10 @@ pub(super) struct Question<'c> {
     with_rule: bool,
     /// Whether the mode for editing helps.
     with_mode: bool,
+    /// Whether the directory helps.
+    with_directory: bool,
+    /// Whether anything does.
+    is_hopeless: bool,
 }
 
 impl<'c> Question<'c> {
@@ -40,6 +45,18 @@ impl<'c> Question<'c> {
             path: target.unwrap_or_else(|| path.to_owned()),
             with_rule: true,
             with_mode: false,
+            with_directory: true,
+            is_hopeless: false,
+        }
+    }
+
+    /// Where `..` leads depends on what is a link.
+    pub(super) fn read_detour(command: &'c Command) -> Self {
+        let words = "`..` behind a directory may follow a link out of the working directory";
+        Self {
+            reason: Reason::Other(words.to_owned()),
+            is_hopeless: true,
+            ..Self::read_outside(command, "", None)
         }
     }
 
@@ -52,6 +69,16 @@ impl<'c> Question<'c> {
             path: path.to_owned(),
             with_rule: true,
             with_mode: !touched.is_redirect,
+            with_directory: true,
+            is_hopeless: false,
+        }
+    }
+
+    /// A file in a working directory.
+    pub(super) fn write_inside(command: &'c Command, touched: &Touched, path: &str) -> Self {
+        Self {
+            with_directory: !is_flagged_copy(command),
+            ..Self::write(command, touched, path)
         }
     }
 
@@ -90,12 +117,22 @@ impl<'c> Question<'c> {
     }
 
     pub(super) fn decision(self, case: &Case<'_>) -> Decision {
+        if self.is_hopeless {
+            return Decision::ask(self.reason);
+        }
         let directory = directory_of(case, &self.path);
         let mut updates = Vec::new();
+        // Nobody is to open all of the machine by a keystroke.
+        if directory == "/" && self.access == Access::Read {
+            return Decision::ask(self.reason)
+                .blocked_by(self.blocked)
+                .suggest(updates);
+        }
         if self.with_rule {
             updates.extend(suggest::for_line(case.line));
         }
         match self.access {
+            _ if !self.with_directory => {}
             Access::Read => updates.push(suggest::read_directory(&directory)),
             Access::Write => updates.push(suggest::add_directory(&directory)),
         }
@@ -164,11 +201,45 @@ pub(super) fn unclear(case: &Case<'_>) -> Option<Decision> {
                 "git behind a change of directory may start what lies there".to_owned(),
             )));
         }
-        if case.writes().next().is_some() {
-            return other("a change of directory before something is written");
+        if let Some((_, touched, _)) = case.writes().next() {
+            return Some(moved_write(case, touched));
+        }
+        let moves = script
+            .commands
+            .iter()
+            .filter(|command| name_of(command) == "cd");
+        if moves.count() > 1 {
+            return Some(Decision::ask(Reason::Other(
+                "more than one change of directory".to_owned(),
+            )));
         }
     }
     None
+}
+
+/// Something is written behind a change of directory.
+fn moved_write(case: &Case<'_>, touched: &Touched) -> Decision {
+    let decision = Decision::ask(Reason::Other(
+        "a change of directory before something is written".to_owned(),
+    ));
+    if touched.is_redirect {
+        return decision;
+    }
+    if case.policy.mode == PermissionMode::AcceptEdits {
+        return decision.suggest(Vec::new());
+    }
+    let rule = suggest::for_line(case.line);
+    decision.suggest(rule.into_iter().chain([suggest::accept_edits()]).collect())
+}
+
+/// `cp` or `mv` with a flag.
+fn is_flagged_copy(command: &Command) -> bool {
+    let has_flag = command
+        .words
+        .iter()
+        .skip(1)
+        .any(|word| word.raw.starts_with('-') && word.raw != "--");
+    has_flag && matches!(name_of(command), "cp" | "mv")
 }
 
 /// A question about a form of a file command that is asked about even where files are edited without questions.
@@ -180,13 +251,8 @@ pub(super) fn unaccepted(case: &Case<'_>) -> Option<Decision> {
 }
 
 fn unaccepted_form(command: &Command) -> Option<Decision> {
-    let has_flag = command
-        .words
-        .iter()
-        .skip(1)
-        .any(|word| word.raw.starts_with('-') && word.raw != "--");
     match name_of(command) {
-        "cp" | "mv" if has_flag => Some(
+        "cp" | "mv" if is_flagged_copy(command) => Some(
             Decision::ask(Reason::Other(
                 "a copy or a move with flags needs approval".to_owned(),
             ))
@@ -210,10 +276,10 @@ fn unclear_command(command: &Command) -> Option<String> {
     let name = command.words.first()?.known();
     let second = command.words.get(1).map_or("", |word| word.raw.as_str());
     match name {
-        "eval" | "exec" | "source" | "." | "trap" | "alias" | "hash" | "coproc" => {
+        "eval" | "exec" | "source" | "." | "trap" | "alias" | "hash" | "coproc" | "let" => {
             return Some(format!("`{name}` evaluates its arguments as shell code"));
         }
-        "ionice" | "setsid" | "chrt" | "watch" | "taskset" | "unshare" => {
+        "ionice" | "setsid" | "chrt" | "watch" | "taskset" | "unshare" | "strace" | "flock" => {
             return Some(format!(
                 "what `{name}` starts cannot be checked before it runs"
             ));
@@ -227,7 +293,10 @@ fn unclear_command(command: &Command) -> Option<String> {
         "nice" if second.starts_with('-') && second != "-n" => {
             return Some("`nice` with a bundled flag".to_owned());
         }
-        "find" | "fd" | "fdfind" => {
+        "cd" if command.words.len() > 2 => {
+            return Some("cd with more than one directory".to_owned());
+        }
+        "find" => {
             let action = command
                 .words
                 .iter()
@@ -264,11 +333,38 @@ fn unclear_command(command: &Command) -> Option<String> {
 
 /// A change of files inside of the working directories, in a form that is surely understood.
 pub(super) fn is_accepted_edit(command: &Command) -> bool {
-    let Some(name) = command.words.first() else {
+    let Some((name, arguments)) = command.words.split_first() else {
         return false;
     };
-    name.raw == name.known()
-        && touch::is_file_command(name.known())
+    let is_form = match name.known() {
+        "touch" => !arguments.iter().any(|word| word.raw.starts_with('-')),
+        "sed" => is_substitution(arguments),
+        name => touch::is_file_command(name),
+    };
+    is_form
+        && name.raw == name.known()
         && command.assignments.is_empty()
         && !command.words.iter().any(|word| word.has_glob)
+}
+
+/// `sed 's/a/b/g' file`, and no other flag than for the kind of expression.
+fn is_substitution(arguments: &[Word]) -> bool {
+    let mut rest = arguments;
+    while let [flag, behind @ ..] = rest
+        && matches!(flag.raw.as_str(), "-E" | "-r" | "-i")
+    {
+        rest = behind;
+    }
+    let Some((script, files)) = rest.split_first() else {
+        return false;
+    };
+    let parts: Vec<&str> = script.known().split('/').collect();
+    let ["s", _, _, flags] = parts[..] else {
+        return false;
+    };
+    // `e` runs what comes out, `w` writes it to another file.
+    let is_plain = flags
+        .chars()
+        .all(|flag| matches!(flag, 'g' | 'i' | 'I' | 'p' | '0'..='9'));
+    is_plain && !files.iter().any(|word| word.raw.starts_with('-'))
 }

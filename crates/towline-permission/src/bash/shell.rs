@@ -41,6 +41,8 @@ pub(crate) struct Command {
     pub(crate) place: Place,
     /// Whether it is a part of a pipeline.
     pub(crate) in_pipe: bool,
+    /// Whether it is a test with something in it that the shell fills in.
+    pub(crate) has_expansion: bool,
     /// Whether a here-document or here-string is its input.
     pub(crate) has_here_document: bool,
 }
@@ -93,8 +95,10 @@ pub(crate) enum Opaque {
     Function,
     /// `case … esac`.
     Case,
-    /// A here-document that the shell expands.
+    /// A here-document that the shell expands, or with something behind it on its line.
     HereDocument,
+    /// `A=1 B=2` without a command.
+    Assignments,
     /// `a\ b`.
     EscapedBlank,
     /// A blank that only looks like one.
@@ -122,7 +126,8 @@ impl Opaque {
             }
             Self::Function => "a function definition cannot be checked before it runs",
             Self::Case => "a case statement cannot be checked before it runs",
-            Self::HereDocument => "a here-document without quotes is expanded by the shell",
+            Self::HereDocument => "a here-document without quotes, or with more on its line",
+            Self::Assignments => "several assignments cannot be checked before they run",
             Self::EscapedBlank => "a blank behind a backslash",
             Self::UnicodeBlank => "a blank that is no ASCII blank",
         }

@@ -11,6 +11,15 @@ use crate::bash::shell::Command;
 /// command itself. Nothing if no rule can name it.
 pub(crate) fn content(text: &str) -> Option<String> {
     let text = text.trim();
+    if let Some((first, _)) = text.split_once('\n') {
+        // No rule has two lines.
+        let first = content(first)?;
+        return Some(
+            first
+                .strip_suffix(" *")
+                .map_or(format!("{first} *"), |prefix| format!("{prefix} *")),
+        );
+    }
     let mut rest = text;
     // Variables that change nothing are not a part of it.
     while let Some((first, behind)) = split_word(rest)

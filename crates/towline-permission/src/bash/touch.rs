@@ -28,20 +28,22 @@ pub(crate) fn is_file_command(name: &str) -> bool {
 
 /// The paths of a command whose name is known, redirections included.
 pub(crate) fn touched(command: &Command) -> Vec<Touched> {
-    let mut found: Vec<Touched> = command
-        .redirects
-        .iter()
-        .map(|redirect| Touched {
-            access: if redirect.writes {
-                Access::Write
-            } else {
-                Access::Read
-            },
-            word: redirect.target.clone(),
-            is_redirect: true,
-        })
-        .collect();
+    let redirects = command.redirects.iter().map(|redirect| Touched {
+        access: if redirect.writes {
+            Access::Write
+        } else {
+            Access::Read
+        },
+        word: redirect.target.clone(),
+        is_redirect: true,
+    });
     let words = wrapper::plain(command).unwrap_or(&command.words);
+    redirects.chain(touched_by(words)).collect()
+}
+
+/// The paths that the words of a command name.
+pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
+    let mut found = Vec::new();
     let Some((name, arguments)) = words.split_first() else {
         return found;
     };
@@ -53,15 +55,24 @@ pub(crate) fn touched(command: &Command) -> Vec<Touched> {
         }));
     };
     let plain = operands(arguments);
-    match name.known() {
-        "cat" | "head" | "tail" | "less" | "wc" | "stat" | "file" | "strings" | "hexdump"
-        | "od" | "nl" | "md5sum" | "sha1sum" | "sha256sum" | "cut" | "paste" | "column"
-        | "fold" | "fmt" | "expand" | "unexpand" | "tac" | "rev" | "sort" | "uniq" | "diff"
-        | "cmp" | "comm" | "ls" | "tree" | "du" | "base64" | "readlink" | "realpath" => {
+    match base_name(name.known()) {
+        "cat" | "head" | "tail" | "numfmt" | "pr" | "tsort" | "man" | "wc" | "stat" | "file"
+        | "strings" | "hexdump" | "od" | "nl" | "md5sum" | "sha1sum" | "sha256sum" | "cut"
+        | "paste" | "column" | "fold" | "fmt" | "expand" | "unexpand" | "tac" | "rev" | "sort"
+        | "uniq" | "diff" | "cmp" | "comm" | "ls" | "base64" => {
             add(Access::Read, &plain);
         }
+        "cd" if plain.is_empty() => add(Access::Read, &[&Word::literal("~")]),
         "cd" => add(Access::Read, &plain),
-        "grep" | "egrep" | "fgrep" | "rg" | "jq" => {
+        "git" => {
+            let is_search = plain.first().is_some_and(|word| word.known() == "grep");
+            let reads = is_search || plain.first().is_some_and(|word| word.known() == "diff");
+            let files = plain.get(1 + usize::from(is_search)..).unwrap_or_default();
+            let is_path = |word: &&&Word| is_search || word.raw.contains('/');
+            let paths: Vec<&Word> = files.iter().filter(is_path).copied().collect();
+            add(Access::Read, if reads { &paths } else { &[] });
+        }
+        "grep" | "egrep" | "fgrep" | "rg" | "jq" | "awk" => {
             let has_pattern = arguments
                 .iter()
                 .any(|word| matches!(word.raw.as_str(), "-e" | "-f"));
@@ -74,6 +85,16 @@ pub(crate) fn touched(command: &Command) -> Vec<Touched> {
             let is_path = |word: &&Word| !word.raw.starts_with(['-', '(', '!', '\\']);
             let paths: Vec<&Word> = arguments.iter().take_while(is_path).collect();
             add(Access::Read, &paths);
+            let named = arguments.windows(2).filter(|pair| {
+                matches!(
+                    pair[0].raw.as_str(),
+                    "-path" | "-ipath" | "-wholename" | "-newer" | "-samefile"
+                )
+            });
+            add(
+                Access::Read,
+                &named.map(|pair| &pair[1]).collect::<Vec<_>>(),
+            );
         }
         "touch" | "mkdir" | "rm" | "rmdir" | "tee" => add(Access::Write, &plain),
         "mv" | "cp" => {

@@ -55,13 +55,13 @@ pub(crate) struct Variable {
 impl Variables {
     /// Those that every shell has.
     pub(crate) fn of(home: &str, current: &str) -> Self {
-        let safe = |value: &str| Variable {
-            value: Some(value.to_owned()),
-            is_safe: true,
+        let known = |name: &str, value: &str, is_safe: bool| {
+            let value = Some(value.to_owned());
+            (name.to_owned(), Variable { value, is_safe })
         };
         Self(vec![
-            ("HOME".to_owned(), safe(home)),
-            ("PWD".to_owned(), safe(current)),
+            known("HOME", home, true),
+            known("PWD", current, false),
         ])
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn is_safe_variable(name: &str) -> bool {
 
 fn is_plain_value(value: &Word) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+,=".contains(c);
-    value.raw.chars().all(is_plain)
+    !value.raw.is_empty() && value.raw.chars().all(is_plain)
 }
 
 /// What a harmless wrapper starts.
@@ -54,7 +54,11 @@ fn unwrapped(words: &[Word]) -> Option<&[Word]> {
             _ => Some(rest),
         },
         "stdbuf" => {
-            while rest.first().is_some_and(|word| word.raw.starts_with('-')) {
+            let is_flag = |word: &Word| {
+                let letters = word.raw.as_bytes();
+                letters.len() > 2 && letters[0] == b'-' && b"ioe".contains(&letters[1])
+            };
+            while rest.first().is_some_and(is_flag) {
                 rest = &rest[1..];
             }
             Some(rest)
@@ -83,14 +87,16 @@ pub(crate) fn readings(command: &Command) -> Vec<&[Word]> {
         found.push(words);
         let name = base_name(words[0].known());
         if STARTERS.contains(&name) {
-            open.extend(starts(&words[1..]));
+            // The file that `flock` locks stands in front of the command.
+            let own = usize::from(name == "flock");
+            open.extend(starts(&words[1..], own));
         }
     }
     found
 }
 
 /// Where the command may begin that a wrapper starts: behind its flags and what may belong to them.
-fn starts(words: &[Word]) -> Vec<&[Word]> {
+fn starts(words: &[Word], mut own: usize) -> Vec<&[Word]> {
     let mut found = Vec::new();
     let mut behind_flag = false;
     for (place, word) in words.iter().enumerate() {
@@ -102,7 +108,10 @@ fn starts(words: &[Word]) -> Vec<&[Word]> {
         found.push(&words[place..]);
         let is_own = text.contains('=') || is_duration(text);
         if !behind_flag && !is_own {
-            break;
+            if own == 0 {
+                break;
+            }
+            own -= 1;
         }
         behind_flag = false;
     }
@@ -117,15 +126,25 @@ pub(crate) fn base_name(name: &str) -> &str {
 /// Variables that change nothing but looks.
 const SAFE_VARIABLES: &[&str] = &[
     "ANTHROPIC_API_KEY",
+    "BLOCKSIZE",
+    "BLOCK_SIZE",
     "CGO_ENABLED",
     "CI",
     "COLORTERM",
     "COLUMNS",
     "FORCE_COLOR",
+    "GCC_COLORS",
+    "GO111MODULE",
+    "GOARCH",
+    "GOEXPERIMENT",
     "GOOS",
+    "GREP_COLOR",
+    "LINES",
+    "LS_COLORS",
     "NODE_ENV",
     "NO_COLOR",
     "PYTEST_DEBUG",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
     "PYTHONDONTWRITEBYTECODE",
     "PYTHONUNBUFFERED",
     "RUST_BACKTRACE",
@@ -137,8 +156,9 @@ const SAFE_VARIABLES: &[&str] = &[
 
 /// Programs that start another one.
 const STARTERS: &[&str] = &[
-    "builtin", "chrt", "command", "doas", "env", "exec", "ionice", "nice", "noglob", "nohup",
-    "setsid", "stdbuf", "sudo", "taskset", "time", "timeout", "unshare", "watch", "xargs",
+    "builtin", "chrt", "command", "doas", "env", "exec", "flock", "ionice", "nice", "noglob",
+    "nohup", "script", "setsid", "stdbuf", "strace", "sudo", "taskset", "time", "timeout",
+    "unshare", "watch", "xargs",
 ];
 
 const MOST_READINGS: usize = 64;

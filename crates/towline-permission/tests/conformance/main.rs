@@ -20,6 +20,21 @@ use std::{env, fs};
 use row::Row;
 use tally::Tally;
 
+/// Other command lines than those of the table, some of them run one after the other in one session of the real CLI, so
+/// that a `cd` shows in later ones: what counts is that none of them is decided more loosely.
+#[test]
+fn more_command_lines_are_never_decided_more_loosely() {
+    let text = include_str!("../data/more_commands.jsonl");
+    let mut tally = Tally::new(None);
+    for line in text.lines() {
+        let row = Row::read(line);
+        if let Some(expected) = row.expected() {
+            tally.compare(&row, expected, &row.play());
+        }
+    }
+    assert_eq!(tally.looser(), Vec::<String>::new());
+}
+
 #[test]
 fn the_engine_decides_as_the_real_cli_or_is_stricter() {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cases.jsonl");

@@ -125,6 +125,12 @@ impl Tally {
         );
     }
 
+    /// What is printed of the rows that are decided more loosely.
+    pub(crate) fn looser(&self) -> Vec<String> {
+        let is_looser = |line: &&String| line.contains("LOOSER");
+        self.lines.iter().filter(is_looser).cloned().collect()
+    }
+
     fn figures(&self) -> String {
         format!(
             "rows {}, agree {}, stricter {}, looser {}, suggestions agree {} of {}",

@@ -58,6 +58,10 @@ impl<'l> Walk<'l> {
             "variable_assignment" => {
                 self.assignment(node, true);
             }
+            "variable_assignments" => {
+                self.opaque(Opaque::Assignments);
+                self.children(node, place, in_pipe);
+            }
             "for_statement" => {
                 if let Some(name) = node.child_by_field_name("variable") {
                     self.variables.set(self.text(name), None);
@@ -187,6 +191,7 @@ impl<'l> Walk<'l> {
                 _ if is_test => {
                     if child.is_named() {
                         self.words_in(child);
+                        command.has_expansion |= self.text(child).contains('$');
                     } else if command.words.is_empty() {
                         command.words.push(Word::literal("["));
                     }
@@ -304,9 +309,15 @@ impl<'l> Walk<'l> {
                 }
                 "heredoc_body" => self.words_in(child),
                 "heredoc_end" => {}
-                "file_redirect" => redirects.extend(self.redirect(child)),
+                "file_redirect" => {
+                    self.opaque(Opaque::HereDocument);
+                    redirects.extend(self.redirect(child));
+                }
                 // What follows on the first line: `<<EOF | sort`, `<<EOF && next`.
-                _ => self.statement(child, place, true),
+                _ => {
+                    self.opaque(Opaque::HereDocument);
+                    self.statement(child, place, true);
+                }
             }
         }
     }
