@@ -1,6 +1,7 @@
 //! `towline permission check`: what would happen to a call, why, and what would change it.
 
 mod call;
+mod managed;
 mod remedy;
 mod report;
 mod skill;
@@ -91,7 +92,7 @@ impl Check {
         let flag = files
             .iter()
             .find(|file| file.source == Destination::FlagSettings);
-        let startup = Startup {
+        let mut startup = Startup {
             // What comes later wins, and the first one counts.
             files: read(&files, &mut notices)?.into_iter().rev().collect(),
             mode: self.mode,
@@ -104,6 +105,7 @@ impl Check {
             }),
             ..Startup::default()
         };
+        managed::heed(&mut startup, &files, &mut notices);
         let (mut policy, left_out) = startup.policy(site.places(flag)?);
         notices.extend(left_out);
         follow_directories(&mut policy);

@@ -7,6 +7,7 @@
 
 mod dialect_session;
 mod permission;
+mod permission_real;
 mod run;
 mod script_api;
 mod sdks;

@@ -396,6 +396,30 @@ fn the_policy_of_the_machine_counts_and_the_last_of_it_says_the_mode() {
 }
 
 #[test]
+fn a_policy_can_let_its_own_rules_alone_allow_something() {
+    let made = Made::new();
+    made.put(
+        "managed/managed-settings.json",
+        r#"{"allowManagedPermissionRulesOnly": true, "permissions": {"allow": ["Bash(policy)"]}}"#,
+    );
+    for (command, decision) in [
+        ("policy", "allow"),
+        ("make all", "ask"),
+        ("npm test", "ask"),
+        ("given", "ask"),
+        ("rm x", "deny"),
+    ] {
+        let arguments = ["--bash", command, "--allowed-tools", "Bash(given)"];
+        assert_eq!(made.decided(&arguments).0, decision, "{command}");
+    }
+    // Nobody but the policy can say so.
+    let settings = r#"{"allowManagedPermissionRulesOnly": true}"#;
+    fs::remove_file(made.path("managed/managed-settings.json")).unwrap();
+    made.put("project/.claude/settings.local.json", settings);
+    assert_eq!(made.decided(&["--bash", "make all"]).0, "allow");
+}
+
+#[test]
 fn a_skill_is_asked_about_only_if_it_brings_tools() {
     let made = Made::new();
     made.put(

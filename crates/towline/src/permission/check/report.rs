@@ -84,7 +84,7 @@ impl Report<'_> {
                 json!({
                     "command": part.command,
                     "decision": word(part.verdict),
-                    "reason": self.reason(&part.reason, self.why(&part.reason)),
+                    "reason": self.reason(&part.reason, &self.why(&part.reason)),
                 })
             })
             .collect();
@@ -98,7 +98,7 @@ impl Report<'_> {
             "decision": word(decision.verdict),
             "tool": self.call.tool,
             "input": self.call.input,
-            "reason": self.reason(&decision.reason, self.why_decided(&decision.reason)),
+            "reason": self.reason(&decision.reason, &self.why_decided(&decision.reason)),
             "parts": parts,
             "blocked_path": decision.blocked_path,
             "paths_outside": self.outside,
@@ -112,7 +112,7 @@ impl Report<'_> {
         })
     }
 
-    fn reason(&self, reason: &Reason, text: String) -> Value {
+    fn reason(&self, reason: &Reason, text: &str) -> Value {
         let rule = match reason {
             Reason::Rule(entry) => Some(json!({
                 "rule": entry.rule.to_string(),
