@@ -91,7 +91,40 @@ impl Row {
         decide_call(&policy, &call, hook)
     }
 
-    fn policy(&self) -> Policy {
+    /// The updates of all answers of the session, in order.
+    pub(crate) fn answered_updates(&self) -> Vec<PermissionUpdate> {
+        let earlier = list(&self.0["previous_in_session"]);
+        let answers = earlier.chain([&self.0]).map(|call| &call["response"]);
+        let answers: Vec<_> = answers
+            .filter(|answer| answer["behavior"] == "allow")
+            .collect();
+        let updates = answers.into_iter().filter_map(updates_of);
+        updates.flatten().collect()
+    }
+
+    /// Whether the row names the rules of each source, which then are in its files and arguments.
+    pub(crate) fn names_files(&self) -> bool {
+        !self.0["rules_by_source"].is_null()
+    }
+
+    /// A file that the session found.
+    pub(crate) fn extra_file(&self, path: &str) -> Value {
+        self.0["extra_files"][path].clone()
+    }
+
+    /// The text of a file when the session had ended.
+    pub(crate) fn file_after(&self, path: &str) -> Option<&str> {
+        self.0["files_after"][path].as_str()
+    }
+
+    /// Whether the files at the end are known, and nothing but the answers of this row could have changed them.
+    pub(crate) fn tells_files(&self) -> bool {
+        let earlier = list(&self.0["previous_in_session"]);
+        let suggested = |call: &Value| call["response"]["useSuggestions"] == true;
+        !self.0["files_after"].is_null() && !earlier.chain([&self.0]).any(suggested)
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
         let startup = self.startup();
         let (policy, _) = startup.policy(fixture::places());
         // Rows of an update say the mode of that moment, not of the start.
@@ -127,8 +160,7 @@ impl Row {
                 }
             }
         }
-        // Rows that name the rules of each source have them in files and arguments already.
-        if self.0["rules_by_source"].is_null() {
+        if !self.names_files() {
             self.put_rules(&mut startup);
         }
         let mut arguments = list(&self.0["extra_args"]).filter_map(Value::as_str);
@@ -271,10 +303,12 @@ fn updates(response: &Value, decision: &Decision) -> Vec<PermissionUpdate> {
     if response["useSuggestions"] == true {
         return decision.suggestions.clone().unwrap_or_default();
     }
-    match PermissionAnswer::from_json(response.to_string()) {
-        Ok(answer) => answer.updated_permissions.unwrap_or_default(),
-        Err(_) => Vec::new(),
-    }
+    updates_of(response).unwrap_or_default()
+}
+
+fn updates_of(response: &Value) -> Option<Vec<PermissionUpdate>> {
+    let answer = PermissionAnswer::from_json(response.to_string()).ok()?;
+    answer.updated_permissions
 }
 
 fn hook_verdict(output: &Value) -> Option<HookVerdict> {
