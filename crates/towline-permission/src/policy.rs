@@ -15,8 +15,8 @@ use crate::{
 /// use towline_permission::{Behavior, Destination, PermissionMode, Places, Policy};
 ///
 /// let mut policy = Policy::new(PermissionMode::Default, Places::default());
-/// policy.add("Read(secret)".parse()?, Behavior::Deny, Destination::Session);
-/// policy.add("Read(secret)".parse()?, Behavior::Deny, Destination::Session);
+/// policy.add("Read(vault)".parse()?, Behavior::Deny, Destination::Session);
+/// policy.add("Read(vault)".parse()?, Behavior::Deny, Destination::Session);
 /// assert_eq!(policy.entries().len(), 1);
 /// policy.retain(|entry| entry.source != Destination::Session);
 /// assert_eq!(policy.entries().len(), 0);

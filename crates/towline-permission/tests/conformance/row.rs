@@ -7,7 +7,7 @@ use towline_permission::{
 };
 use towline_protocol::{PermissionAnswer, Wire};
 
-use crate::fixture;
+use crate::{fixture, hooks};
 
 /// A row, with made-up places instead of its placeholders.
 pub(crate) struct Row(Value);
@@ -19,6 +19,10 @@ impl Row {
 
     pub(crate) fn text(&self, key: &str) -> &str {
         self.0[key].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn some_text(&self, key: &str) -> Option<&str> {
+        self.0[key].as_str()
     }
 
     /// Whether the call, or one before it, is a command line.
@@ -83,7 +87,7 @@ impl Row {
         for control in list(&self.0["control"]) {
             obey(&mut policy, &control["request"]);
         }
-        let (hook, input) = self.hooks();
+        let (hook, input) = hooks::said(&self.0);
         let mut call = self.0.clone();
         if let Some(input) = input {
             call["input"] = input;
@@ -217,33 +221,6 @@ impl Row {
             .files
             .push((source, Settings::read(&text.to_string())));
     }
-
-    /// What the hooks of the row say, and the input they put in the place of the call's.
-    fn hooks(&self) -> (Option<HookVerdict>, Option<Value>) {
-        let mut outputs: Vec<Value> = list(&self.0["hooks"])
-            .map(|hook| hook["response"].clone())
-            .collect();
-        for matcher in list(&self.0["extra_settings"]["hooks"]["PreToolUse"]) {
-            for hook in list(&matcher["hooks"]) {
-                outputs.push(command_hook(hook["command"].as_str().unwrap()));
-            }
-        }
-        let input = outputs
-            .iter()
-            .map(|output| &output["hookSpecificOutput"]["updatedInput"])
-            .find(|input| !input.is_null())
-            .cloned();
-        let strictness = |verdict: &HookVerdict| match verdict {
-            HookVerdict::Allow(_) => 0,
-            HookVerdict::Ask(_) => 1,
-            HookVerdict::Deny(_) => 2,
-        };
-        let verdict = outputs
-            .iter()
-            .filter_map(hook_verdict)
-            .max_by_key(strictness);
-        (verdict, input)
-    }
 }
 
 pub(crate) fn verdict(word: &str) -> Option<Verdict> {
@@ -311,31 +288,6 @@ fn updates_of(response: &Value) -> Option<Vec<PermissionUpdate>> {
     answer.updated_permissions
 }
 
-fn hook_verdict(output: &Value) -> Option<HookVerdict> {
-    let specific = &output["hookSpecificOutput"];
-    let reason = |value: &Value| value.as_str().map(str::to_owned);
-    let said = reason(&specific["permissionDecisionReason"]);
-    match specific["permissionDecision"].as_str() {
-        Some("allow") => Some(HookVerdict::Allow(said)),
-        Some("ask") => Some(HookVerdict::Ask(said)),
-        Some("deny") => Some(HookVerdict::Deny(said)),
-        _ => match output["decision"].as_str() {
-            Some("approve") => Some(HookVerdict::Allow(reason(&output["reason"]))),
-            Some("block") => Some(HookVerdict::Deny(reason(&output["reason"]))),
-            _ => None,
-        },
-    }
-}
-
-/// What a command of the table's hooks writes: they echo JSON, or exit with 2 to block.
-fn command_hook(command: &str) -> Value {
-    if command.ends_with("exit 2") {
-        return serde_json::json!({"decision": "block"});
-    }
-    let quoted = command.split('\'').nth(1).unwrap_or("null");
-    serde_json::from_str(quoted).unwrap()
-}
-
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
