@@ -5,6 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 /// A tool call.
+///
+/// ```
+/// use towline_permission::Call;
+///
+/// let input = serde_json::json!({"command": "ls"});
+/// assert_eq!(Call::new("Bash", &input).text("command"), Some("ls"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// The tool.
@@ -26,6 +33,20 @@ impl<'a> Call<'a> {
 }
 
 /// What the caller found out about a call, since a decision looks at no file itself.
+///
+/// ```
+/// use towline_permission::{Call, Facts, HookVerdict, PermissionMode, Places, Policy, Verdict, decide, paths};
+///
+/// let policy = Policy::new(PermissionMode::Default, Places::default());
+/// let input = serde_json::json!({"file_path": "/srv/page.html"});
+/// let call = Call::new("Read", &input);
+/// let mut facts = Facts { hook: Some(HookVerdict::Deny(None)), ..Facts::default() };
+/// for path in paths(&policy, &call) {
+///     // Here a caller would look where the path really is.
+///     facts.links.insert(path.clone(), format!("/mnt{path}"));
+/// }
+/// assert_eq!(decide(&policy, &call, &facts).verdict, Verdict::Deny);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// For each of [`paths`](crate::paths): where it really is, if a link leads elsewhere.

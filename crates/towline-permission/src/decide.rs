@@ -30,7 +30,18 @@ pub fn decide(policy: &Policy, call: &Call<'_>, facts: &Facts) -> Decision {
     finish(policy, call, facts, decide_alone(policy, call, facts))
 }
 
-/// The paths that a call touches. Where they really are is for the caller to find out, see [`Facts::links`].
+/// The paths that a call touches, and the directories that might be suggested for them.
+///
+/// ```
+/// use towline_permission::{Call, PermissionMode, Places, Policy, paths};
+///
+/// let places = Places { current: "/project".into(), ..Places::default() };
+/// let policy = Policy::new(PermissionMode::Default, places);
+/// let input = serde_json::json!({"file_path": "src/../notes.txt"});
+/// assert_eq!(paths(&policy, &Call::new("Read", &input)), ["/project", "/project/notes.txt"]);
+/// ```
+///
+/// Where they really are is for the caller to find out, see [`Facts::links`].
 pub fn paths(policy: &Policy, call: &Call<'_>) -> Vec<String> {
     match call.tool {
         "Bash" => bash::paths(policy, call.text("command").unwrap_or_default()),

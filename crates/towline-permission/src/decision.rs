@@ -108,6 +108,13 @@ impl Decision {
 
 impl Reason {
     /// What the real CLI calls it (`decision_reason_type`).
+    ///
+    /// ```
+    /// use towline_permission::Reason;
+    ///
+    /// assert_eq!(Reason::Safety("it is a start-up file".into()).kind(), Some("safetyCheck"));
+    /// assert_eq!(Reason::Unknown.kind(), None);
+    /// ```
     pub fn kind(&self) -> Option<&'static str> {
         Some(match self {
             Self::Rule(_) => "rule",

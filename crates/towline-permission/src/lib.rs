@@ -1,5 +1,11 @@
 //! Whether a tool call of a coding agent may run: rules, modes, shell and path analysis. Pure: policy and call in, one
 //! decision with its reason out. It agrees with the real CLI, or is stricter.
+//!
+//! [`Settings`] reads a file, [`Startup`] makes the first [`Policy`] of files and flags, [`Policy::apply`] changes it as
+//! an answer says, and [`decide`] decides. What only the machine knows (where links lead, what hooks said) is passed in
+//! as [`Facts`].
+
+#![warn(missing_docs)]
 
 mod bash;
 mod call;

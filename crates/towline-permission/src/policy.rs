@@ -10,6 +10,18 @@ use crate::{
 };
 
 /// The rules, the mode and the places of a session.
+///
+/// ```
+/// use towline_permission::{Behavior, Destination, PermissionMode, Places, Policy};
+///
+/// let mut policy = Policy::new(PermissionMode::Default, Places::default());
+/// policy.add("Read(vault)".parse()?, Behavior::Deny, Destination::Session);
+/// policy.add("Read(vault)".parse()?, Behavior::Deny, Destination::Session);
+/// assert_eq!(policy.entries().len(), 1);
+/// policy.retain(|entry| entry.source != Destination::Session);
+/// assert_eq!(policy.entries().len(), 0);
+/// # Ok::<(), towline_permission::RuleError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// How much may be done without asking.
@@ -137,6 +149,16 @@ impl Policy {
     }
 
     /// Changes to plan mode, and remembers what was before.
+    ///
+    /// ```
+    /// use towline_permission::{PermissionMode, Places, Policy};
+    ///
+    /// let mut policy = Policy::new(PermissionMode::AcceptEdits, Places::default());
+    /// policy.enter_plan();
+    /// assert_eq!(policy.mode, PermissionMode::Plan);
+    /// policy.leave_plan();
+    /// assert_eq!(policy.mode, PermissionMode::AcceptEdits);
+    /// ```
     pub fn enter_plan(&mut self) {
         if self.mode != PermissionMode::Plan {
             let before = std::mem::replace(&mut self.mode, PermissionMode::Plan);

@@ -9,9 +9,9 @@ use towline_protocol::{Behavior, Destination, RuleValue};
 /// ```
 /// use towline_permission::Rule;
 ///
-/// let rule: Rule = "Bash(npm run:*)".parse()?;
-/// assert_eq!((rule.tool(), rule.content()), ("Bash", Some("npm run:*")));
-/// assert_eq!(rule.to_string(), "Bash(npm run:*)");
+/// let rule: Rule = "Bash(just deploy:*)".parse()?;
+/// assert_eq!((rule.tool(), rule.content()), ("Bash", Some("just deploy:*")));
+/// assert_eq!(rule.to_string(), "Bash(just deploy:*)");
 /// assert!("Bash(npm".parse::<Rule>().is_err());
 /// # Ok::<(), towline_permission::RuleError>(())
 /// ```

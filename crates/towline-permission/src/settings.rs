@@ -15,8 +15,8 @@ use crate::rule::Rule;
 /// ```
 /// use towline_permission::Settings;
 ///
-/// let settings = Settings::read(r#"{"permissions": {"allow": ["Bash(npm test)", "Bash("]}}"#);
-/// assert_eq!(settings.allow[0].to_string(), "Bash(npm test)");
+/// let settings = Settings::read(r#"{"permissions": {"allow": ["Bash(just build)", "Bash("]}}"#);
+/// assert_eq!(settings.allow[0].to_string(), "Bash(just build)");
 /// assert_eq!(
 ///     settings.problems[0].to_string(),
 ///     "permissions.allow[1]: `Bash(` is no rule: the closing bracket is missing, or something stands behind it; \

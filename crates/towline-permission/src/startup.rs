@@ -17,7 +17,7 @@ use crate::{
 /// let startup = Startup {
 ///     files: vec![(
 ///         Destination::ProjectSettings,
-///         Settings::read(r#"{"permissions": {"allow": ["Bash(make)"], "deny": ["Bash(rm:*)"]}}"#),
+///         Settings::read(r#"{"permissions": {"allow": ["Bash(just build)"], "deny": ["Bash(shred:*)"]}}"#),
 ///     )],
 ///     trusted: false,
 ///     ..Startup::default()

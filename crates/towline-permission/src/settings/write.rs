@@ -17,14 +17,14 @@ impl Settings {
     /// use towline_protocol::RuleValue;
     ///
     /// let update = PermissionUpdate::add_rules(
-    ///     vec![RuleValue::content("Bash", "npm test")],
+    ///     vec![RuleValue::content("Bash", "just build")],
     ///     Behavior::Allow,
     ///     Destination::LocalSettings,
     /// );
     /// let text = Settings::write(r#"{"model": "opus"}"#, &update)?;
     /// assert_eq!(
     ///     text,
-    ///     "{\n  \"model\": \"opus\",\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(npm test)\"\n    ]\n  }\n}\n"
+    ///     "{\n  \"model\": \"opus\",\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(just build)\"\n    ]\n  }\n}\n"
     /// );
     /// # Ok::<(), towline_protocol::DecodeError>(())
     /// ```

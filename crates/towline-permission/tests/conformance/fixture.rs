@@ -20,24 +20,27 @@ pub(crate) fn places() -> Places {
     }
 }
 
+/// Where the settings of a source are.
+pub(crate) fn settings_file(source: &str) -> String {
+    match source {
+        "project" => format!("{PROJECT}/.claude/settings.json"),
+        "local" => format!("{PROJECT}/.claude/settings.local.json"),
+        "user" => format!("{HOME}/.claude/settings.json"),
+        "flag" => format!("{BASE}/flag.json"),
+        other => panic!("there is no file for {other}"),
+    }
+}
+
 /// Which settings a file of a row holds, if it holds any.
 pub(crate) fn settings_source(path: &str) -> Option<Destination> {
-    let files = [
-        (
-            format!("{PROJECT}/.claude/settings.json"),
-            Destination::ProjectSettings,
-        ),
-        (
-            format!("{PROJECT}/.claude/settings.local.json"),
-            Destination::LocalSettings,
-        ),
-        (
-            format!("{HOME}/.claude/settings.json"),
-            Destination::UserSettings,
-        ),
-        (format!("{BASE}/flag.json"), Destination::FlagSettings),
+    let sources = [
+        ("project", Destination::ProjectSettings),
+        ("local", Destination::LocalSettings),
+        ("user", Destination::UserSettings),
+        ("flag", Destination::FlagSettings),
     ];
-    let (_, source) = files.into_iter().find(|(file, _)| file == path)?;
+    let mut sources = sources.into_iter();
+    let (_, source) = sources.find(|(source, _)| settings_file(source) == path)?;
     Some(source)
 }
 

@@ -7,7 +7,7 @@ use towline_permission::{
 };
 use towline_protocol::{PermissionAnswer, Wire};
 
-use crate::fixture;
+use crate::{fixture, hooks};
 
 /// A row, with made-up places instead of its placeholders.
 pub(crate) struct Row(Value);
@@ -19,6 +19,10 @@ impl Row {
 
     pub(crate) fn text(&self, key: &str) -> &str {
         self.0[key].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn some_text(&self, key: &str) -> Option<&str> {
+        self.0[key].as_str()
     }
 
     /// The texts of a list, such as the rules.
@@ -75,7 +79,7 @@ impl Row {
         for control in list(&self.0["control"]) {
             obey(&mut policy, &control["request"]);
         }
-        let (hook, input) = self.hooks();
+        let (hook, input) = hooks::said(&self.0);
         let mut call = self.0.clone();
         if let Some(input) = input {
             call["input"] = input;
@@ -83,7 +87,40 @@ impl Row {
         decide_call(&policy, &call, hook)
     }
 
-    fn policy(&self) -> Policy {
+    /// The updates of all answers of the session, in order.
+    pub(crate) fn answered_updates(&self) -> Vec<PermissionUpdate> {
+        let earlier = list(&self.0["previous_in_session"]);
+        let answers = earlier.chain([&self.0]).map(|call| &call["response"]);
+        let answers: Vec<_> = answers
+            .filter(|answer| answer["behavior"] == "allow")
+            .collect();
+        let updates = answers.into_iter().filter_map(updates_of);
+        updates.flatten().collect()
+    }
+
+    /// Whether the row names the rules of each source, which then are in its files and arguments.
+    pub(crate) fn names_files(&self) -> bool {
+        !self.0["rules_by_source"].is_null()
+    }
+
+    /// A file that the session found.
+    pub(crate) fn extra_file(&self, path: &str) -> Value {
+        self.0["extra_files"][path].clone()
+    }
+
+    /// The text of a file when the session had ended.
+    pub(crate) fn file_after(&self, path: &str) -> Option<&str> {
+        self.0["files_after"][path].as_str()
+    }
+
+    /// Whether the files at the end are known, and nothing but the answers of this row could have changed them.
+    pub(crate) fn tells_files(&self) -> bool {
+        let earlier = list(&self.0["previous_in_session"]);
+        let suggested = |call: &Value| call["response"]["useSuggestions"] == true;
+        !self.0["files_after"].is_null() && !earlier.chain([&self.0]).any(suggested)
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
         let startup = self.startup();
         let (policy, _) = startup.policy(fixture::places());
         // Rows of an update say the mode of that moment, not of the start.
@@ -119,8 +156,7 @@ impl Row {
                 }
             }
         }
-        // Rows that name the rules of each source have them in files and arguments already.
-        if self.0["rules_by_source"].is_null() {
+        if !self.names_files() {
             self.put_rules(&mut startup);
         }
         let mut arguments = list(&self.0["extra_args"]).filter_map(Value::as_str);
@@ -176,33 +212,6 @@ impl Row {
         startup
             .files
             .push((source, Settings::read(&text.to_string())));
-    }
-
-    /// What the hooks of the row say, and the input they put in the place of the call's.
-    fn hooks(&self) -> (Option<HookVerdict>, Option<Value>) {
-        let mut outputs: Vec<Value> = list(&self.0["hooks"])
-            .map(|hook| hook["response"].clone())
-            .collect();
-        for matcher in list(&self.0["extra_settings"]["hooks"]["PreToolUse"]) {
-            for hook in list(&matcher["hooks"]) {
-                outputs.push(command_hook(hook["command"].as_str().unwrap()));
-            }
-        }
-        let input = outputs
-            .iter()
-            .map(|output| &output["hookSpecificOutput"]["updatedInput"])
-            .find(|input| !input.is_null())
-            .cloned();
-        let strictness = |verdict: &HookVerdict| match verdict {
-            HookVerdict::Allow(_) => 0,
-            HookVerdict::Ask(_) => 1,
-            HookVerdict::Deny(_) => 2,
-        };
-        let verdict = outputs
-            .iter()
-            .filter_map(hook_verdict)
-            .max_by_key(strictness);
-        (verdict, input)
     }
 }
 
@@ -263,37 +272,14 @@ fn updates(response: &Value, decision: &Decision) -> Vec<PermissionUpdate> {
     if response["useSuggestions"] == true {
         return decision.suggestions.clone().unwrap_or_default();
     }
-    match PermissionAnswer::from_json(response.to_string()) {
-        Ok(answer) => answer.updated_permissions.unwrap_or_default(),
-        Err(_) => Vec::new(),
-    }
+    updates_of(response).unwrap_or_default()
 }
 
-fn hook_verdict(output: &Value) -> Option<HookVerdict> {
-    let specific = &output["hookSpecificOutput"];
-    let reason = |value: &Value| value.as_str().map(str::to_owned);
-    let said = reason(&specific["permissionDecisionReason"]);
-    match specific["permissionDecision"].as_str() {
-        Some("allow") => Some(HookVerdict::Allow(said)),
-        Some("ask") => Some(HookVerdict::Ask(said)),
-        Some("deny") => Some(HookVerdict::Deny(said)),
-        _ => match output["decision"].as_str() {
-            Some("approve") => Some(HookVerdict::Allow(reason(&output["reason"]))),
-            Some("block") => Some(HookVerdict::Deny(reason(&output["reason"]))),
-            _ => None,
-        },
-    }
+fn updates_of(response: &Value) -> Option<Vec<PermissionUpdate>> {
+    let answer = PermissionAnswer::from_json(response.to_string()).ok()?;
+    answer.updated_permissions
 }
 
-/// What a command of the table's hooks writes: they echo JSON, or exit with 2 to block.
-fn command_hook(command: &str) -> Value {
-    if command.ends_with("exit 2") {
-        return serde_json::json!({"decision": "block"});
-    }
-    let quoted = command.split('\'').nth(1).unwrap_or("null");
-    serde_json::from_str(quoted).unwrap()
-}
-
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }

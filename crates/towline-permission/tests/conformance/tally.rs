@@ -17,6 +17,9 @@ pub(crate) struct Tally {
     looser: usize,
     with_suggestions: usize,
     same_suggestions: usize,
+    questions: usize,
+    same_reasons: usize,
+    same_blocked_paths: usize,
     differences: Differences,
     unexplained: Vec<String>,
     show: Option<String>,
@@ -33,6 +36,9 @@ impl Tally {
             looser: 0,
             with_suggestions: 0,
             same_suggestions: 0,
+            questions: 0,
+            same_reasons: 0,
+            same_blocked_paths: 0,
             differences: Differences::read(),
             unexplained: Vec::new(),
             show,
@@ -70,6 +76,32 @@ impl Tally {
         if expected == Verdict::Ask {
             self.compare_suggestions(row, decision);
         }
+        if expected == Verdict::Ask && got == Verdict::Ask {
+            self.compare_reasons(row, decision);
+        }
+    }
+
+    /// Why it is asked, and which path stood in the way: they are counted, but nothing hangs on them.
+    fn compare_reasons(&mut self, row: &Row, decision: &Decision) {
+        self.questions += 1;
+        let (ours, theirs) = (
+            decision.reason.kind(),
+            row.some_text("decision_reason_type"),
+        );
+        if ours == theirs {
+            self.same_reasons += 1;
+        } else {
+            self.note(row, &format!("reason: {ours:?}, not {theirs:?}"));
+        }
+        let (ours, theirs) = (
+            decision.blocked_path.as_deref(),
+            row.some_text("blocked_path"),
+        );
+        if ours == theirs {
+            self.same_blocked_paths += 1;
+        } else {
+            self.note(row, &format!("blocked path: {ours:?}, not {theirs:?}"));
+        }
     }
 
     fn compare_suggestions(&mut self, row: &Row, decision: &Decision) {
@@ -96,6 +128,10 @@ impl Tally {
             println!("{line}");
         }
         println!("outside of the engine: {} rows", self.outside);
+        println!(
+            "questions {}, reasons agree {}, blocked paths agree {}",
+            self.questions, self.same_reasons, self.same_blocked_paths
+        );
         println!("{}", self.figures());
     }
 

@@ -129,8 +129,8 @@ fn an_agent_is_denied_by_its_exact_type_under_either_name() {
     assert_eq!(
         Session::new(Auto)
             .allow("Agent")
-            .verdict("Agent", &json!({})),
-        Allow
+            .verdict("Task", &json!({})),
+        Ask
     );
 }
 
