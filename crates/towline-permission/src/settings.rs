@@ -37,6 +37,8 @@ pub struct Settings {
     pub directories: Vec<String>,
     /// Whether `bypassPermissions` is switched off.
     pub disable_bypass: bool,
+    /// Whether nobody else's rules may allow something. Only a policy can say so.
+    pub only_managed_rules: bool,
     /// What is wrong with the file.
     pub problems: Vec<Problem>,
 }
@@ -94,6 +96,8 @@ impl Settings {
                 self.reject(key, format!("{} where {expected} belongs", kind(value)));
             }
         }
+        self.only_managed_rules =
+            keys.get("allowManagedPermissionRulesOnly") == Some(&Value::Bool(true));
         let Some(permissions) = keys.get("permissions").and_then(Value::as_object) else {
             return;
         };

@@ -29,7 +29,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Startup {
-    /// The settings files, each with where it comes from, in any order.
+    /// The settings files, each with where it comes from. Of two from one source the later one wins.
     pub files: Vec<(Destination, Settings)>,
     /// `--permission-mode`.
     pub mode: Option<PermissionMode>,
@@ -65,11 +65,18 @@ impl Startup {
         for (source, settings) in &self.files {
             self.add_file(&mut policy, source, settings, &mut notices);
         }
+        if self.only_managed_rules() {
+            leave_managed_rules_alone(&mut policy, &mut notices);
+        }
         for (values, behavior) in [
             (&self.allowed_tools, Behavior::Allow),
             (&self.disallowed_tools, Behavior::Deny),
         ] {
             for text in values.iter().flat_map(|value| split_tools(value)) {
+                if behavior == Behavior::Allow && self.only_managed_rules() {
+                    notices.push(format!("the policy lets its own rules alone allow something, so `{text}` does not count"));
+                    continue;
+                }
                 match command_line_rule(text) {
                     Ok(rule) => policy.add(rule, behavior.clone(), Destination::CliArg),
                     Err(error) => notices.push(format!("`{text}` is no rule: {error}")),
@@ -134,6 +141,13 @@ impl Startup {
         }
     }
 
+    fn only_managed_rules(&self) -> bool {
+        let mut files = self.files.iter();
+        files.any(|(source, settings)| {
+            *source == Destination::PolicySettings && settings.only_managed_rules
+        })
+    }
+
     fn first_mode(&self) -> PermissionMode {
         if self.bypass == Bypass::Yes {
             return PermissionMode::BypassPermissions;
@@ -142,6 +156,7 @@ impl Startup {
             MODE_SOURCES.iter().find_map(|source| {
                 self.files
                     .iter()
+                    .rev()
                     .filter(|(from, _)| from == source)
                     .filter_map(|(_, settings)| settings.default_mode.clone())
                     .find(|mode| !is_in_project(source) || project_may_set(mode))
@@ -151,6 +166,20 @@ impl Startup {
             None | Some(PermissionMode::Manual) => PermissionMode::Default,
             Some(mode) => mode,
         }
+    }
+}
+
+/// Takes away what anybody else allows. CLI 2.1.325 then ignores what others deny, too; here that holds all the same.
+fn leave_managed_rules_alone(policy: &mut Policy, notices: &mut Vec<String>) {
+    let before = policy.entries().len();
+    policy.retain(|entry| {
+        entry.behavior != Behavior::Allow || entry.source == Destination::PolicySettings
+    });
+    let dropped = before - policy.entries().len();
+    if dropped > 0 {
+        notices.push(format!(
+            "the policy lets its own rules alone allow something, so {dropped} others do not count"
+        ));
     }
 }
 

@@ -193,3 +193,42 @@ fn a_value_of_the_command_line_may_name_several_tools() {
         ["`Bash(` is no rule: the closing bracket is missing, or something stands behind it"]
     );
 }
+
+#[test]
+fn a_policy_can_let_its_own_rules_alone_allow_something() {
+    let policy_file = |permissions: &str| {
+        let text =
+            format!(r#"{{"allowManagedPermissionRulesOnly": true, "permissions": {permissions}}}"#);
+        Settings::read(&text)
+    };
+    let startup = |source| Startup {
+        files: vec![
+            (source, policy_file(r#"{"allow": ["Bash(own)"]}"#)),
+            file(
+                Destination::UserSettings,
+                r#"{"allow": ["Bash(other)"], "deny": ["Bash(rm:*)"]}"#,
+            ),
+        ],
+        allowed_tools: vec!["Read".to_owned()],
+        ..Startup::default()
+    };
+    let (policy, notices) = startup(Destination::PolicySettings).policy(places());
+    assert_eq!(rules(&policy).len(), 2);
+    assert_eq!(notices.len(), 2);
+    // Nobody else can say so.
+    let (policy, notices) = startup(Destination::LocalSettings).policy(places());
+    assert_eq!(rules(&policy).len(), 4);
+    assert_eq!(notices, Vec::<String>::new());
+}
+
+#[test]
+fn of_two_files_of_one_source_the_later_one_sets_the_mode() {
+    let startup = Startup {
+        files: vec![
+            file(Destination::PolicySettings, r#"{"defaultMode": "plan"}"#),
+            file(Destination::PolicySettings, r#"{"defaultMode": "dontAsk"}"#),
+        ],
+        ..Startup::default()
+    };
+    assert_eq!(startup.policy(places()).0.mode, PermissionMode::DontAsk);
+}

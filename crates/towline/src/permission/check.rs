@@ -1,7 +1,6 @@
 //! `towline permission check`: what would happen to a call, why, and what would change it.
 
 mod call;
-mod managed;
 mod remedy;
 mod report;
 mod skill;
@@ -92,9 +91,8 @@ impl Check {
         let flag = files
             .iter()
             .find(|file| file.source == Destination::FlagSettings);
-        let mut startup = Startup {
-            // What comes later wins, and the first one counts.
-            files: read(&files, &mut notices)?.into_iter().rev().collect(),
+        let startup = Startup {
+            files: read(&files, &mut notices)?,
             mode: self.mode,
             allowed_tools: self.allowed_tools,
             disallowed_tools: self.disallowed_tools,
@@ -105,7 +103,6 @@ impl Check {
             }),
             ..Startup::default()
         };
-        managed::heed(&mut startup, &files, &mut notices);
         let (mut policy, left_out) = startup.policy(site.places(flag)?);
         notices.extend(left_out);
         follow_directories(&mut policy);
