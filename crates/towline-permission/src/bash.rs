@@ -86,6 +86,16 @@ struct Case<'c> {
 
 impl<'c> Case<'c> {
     fn decide(&self) -> Decision {
+        let mut decision = self.verdict();
+        if decision.parts.is_empty() && decision.verdict != Verdict::Allow && !self.script.is_broken
+        {
+            let parts = self.located.iter().take(MOST_PARTS);
+            decision.parts = parts.map(|located| self.explained(located)).collect();
+        }
+        decision
+    }
+
+    fn verdict(&self) -> Decision {
         if let Some(entry) = self.forbidden() {
             return Decision::deny(Reason::Rule(entry.clone()));
         }
@@ -163,18 +173,19 @@ impl<'c> Case<'c> {
 
     /// The first path that is asked about.
     fn path_question(&self) -> Option<Question<'c>> {
-        for located in self.located {
-            for (touched, path) in &located.touched {
-                let question = match touched.access {
-                    Access::Read => self.read_question(located.command, touched, path),
-                    Access::Write => self.write_question(located.command, touched, path),
-                };
-                if question.is_some() {
-                    return question;
-                }
-            }
-        }
-        None
+        self.located
+            .iter()
+            .find_map(|located| self.path_question_of(located))
+    }
+
+    fn path_question_of(&self, located: &'c Located<'c>) -> Option<Question<'c>> {
+        located
+            .touched
+            .iter()
+            .find_map(|(touched, path)| match touched.access {
+                Access::Read => self.read_question(located.command, touched, path),
+                Access::Write => self.write_question(located.command, touched, path),
+            })
     }
 
     fn read_question(
@@ -267,6 +278,28 @@ impl<'c> Case<'c> {
         decision
     }
 
+    /// What a command of the line would be by itself.
+    fn explained(&self, located: &'c Located<'c>) -> Part {
+        let command = located.command;
+        let rule = |behavior: &Behavior| rules::against(self.policy, command, behavior);
+        let forbidden =
+            rule(&Behavior::Deny).or_else(|| self.forbidden_path(std::slice::from_ref(located)));
+        let (verdict, reason) = if let Some(entry) = forbidden {
+            (Verdict::Deny, Reason::Rule(entry.clone()))
+        } else if let Some(entry) = rule(&Behavior::Ask) {
+            (Verdict::Ask, Reason::Rule(entry.clone()))
+        } else if let Some(question) = self.path_question_of(located) {
+            (Verdict::Ask, question.in_words())
+        } else {
+            return self.part(command);
+        };
+        Part {
+            command: command.text.clone(),
+            verdict,
+            reason,
+        }
+    }
+
     fn part(&self, command: &Command) -> Part {
         let reason = if let Some(entry) = rules::allowing(self.policy, command) {
             Ok(Reason::Rule(entry.clone()))
@@ -308,6 +341,9 @@ impl<'c> Case<'c> {
         !command.has_expansion && words.is_some_and(harmless::only_reads)
     }
 }
+
+/// More parts of a line than these are not explained.
+const MOST_PARTS: usize = 50;
 
 /// The name of a command, whatever it is wrapped in.
 fn name_of(command: &Command) -> &str {

@@ -31,7 +31,7 @@ impl<'c> Case<'c> {
             .or_else(|| self.forbidden_path(self.located))
     }
 
-    fn forbidden_path(&self, located: &[Located<'_>]) -> Option<&'c Entry> {
+    pub(super) fn forbidden_path(&self, located: &[Located<'_>]) -> Option<&'c Entry> {
         for located in located {
             let own = located.touched.iter().map(|(touched, _)| touched.clone());
             // Also what is read by a command that another one starts.

@@ -122,6 +122,17 @@ impl<'c> Question<'c> {
         }
     }
 
+    /// Why, for a person.
+    pub(super) fn in_words(self) -> Reason {
+        match (self.reason, self.access) {
+            (Reason::Unknown, Access::Read) => Reason::Other(format!("it reads {}", self.blocked)),
+            (Reason::Unknown, Access::Write) => {
+                Reason::Other(format!("it writes {}", self.blocked))
+            }
+            (reason, _) => reason,
+        }
+    }
+
     pub(super) fn decision(self, case: &Case<'_>) -> Decision {
         let Some(helps) = self.helps else {
             return Decision::ask(self.reason);

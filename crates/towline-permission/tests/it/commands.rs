@@ -192,6 +192,32 @@ fn a_question_says_which_part_did_not_pass_and_what_would_help() {
 }
 
 #[test]
+fn whatever_is_decided_each_part_says_why() {
+    let session = Session::new(PermissionMode::Default)
+        .deny("Bash(shred:*)")
+        .ask("Bash(make:*)")
+        .allow("Bash(npm test)");
+    let input = json!({"command": "npm test && shred x; make; rm -rf build; cat /etc/hosts"});
+    let decision = session.decide("Bash", &input);
+    assert_eq!(decision.verdict, Deny);
+    let parts: Vec<_> = decision
+        .parts
+        .iter()
+        .map(|part| (part.command.as_str(), part.verdict, part.reason.kind()))
+        .collect();
+    assert_eq!(
+        parts,
+        [
+            ("npm test", Allow, Some("rule")),
+            ("shred x", Deny, Some("rule")),
+            ("make", Ask, Some("rule")),
+            ("rm -rf build", Ask, Some("other")),
+            ("cat /etc/hosts", Ask, Some("other")),
+        ]
+    );
+}
+
+#[test]
 fn a_call_without_a_command_is_asked_about() {
     let session = Session::new(PermissionMode::Default);
     for input in [json!({}), json!({"command": 5}), json!(null)] {

@@ -130,9 +130,13 @@ impl Report<'_> {
     }
 
     fn why_decided(&self, reason: &Reason) -> String {
-        let is_vague = matches!(reason, Reason::Unknown | Reason::Parts);
         let has_path = self.decision.blocked_path.is_some() || !self.outside.is_empty();
-        if is_vague && self.decision.parts.is_empty() && has_path {
+        let is_vague = match reason {
+            Reason::Unknown => true,
+            Reason::Parts => self.decision.parts.is_empty(),
+            _ => false,
+        };
+        if is_vague && has_path {
             return "of a path that needs approval".to_owned();
         }
         self.why(reason)
