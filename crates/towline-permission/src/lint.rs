@@ -6,8 +6,6 @@
 mod never;
 mod repair;
 mod shadow;
-#[cfg(test)]
-mod tests;
 
 use serde_json::Value;
 use towline_protocol::{Behavior, Destination};
@@ -78,7 +76,7 @@ impl FindingKind {
 /// use towline_permission::{Destination, FindingKind, Places, lint};
 ///
 /// let user = r#"{"permissions": {"allow": ["Write(src/**)"]}}"#;
-/// let project = r#"{"permissions": {"allow": ["Bash(npm test)"], "deny": ["Bash(npm:*)"]}}"#;
+/// let project = r#"{"permissions": {"allow": ["Bash(just build)"], "deny": ["Bash(just:*)"]}}"#;
 /// let findings = lint(
 ///     &[(Destination::UserSettings, user), (Destination::ProjectSettings, project)],
 ///     &Places::default(),
@@ -86,7 +84,7 @@ impl FindingKind {
 /// assert_eq!(findings[0].kind, FindingKind::NeverMatches);
 /// assert_eq!(findings[0].instead, ["Edit(src/**)"]);
 /// assert_eq!(findings[1].kind, FindingKind::Shadowed);
-/// assert_eq!(findings[1].why, "`Bash(npm:*)` in `permissions.deny[0]` of the same file denies all of it");
+/// assert_eq!(findings[1].why, "`Bash(just:*)` in `permissions.deny[0]` of the same file denies all of it");
 /// ```
 pub fn lint(files: &[(Destination, &str)], places: &Places) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -48,7 +48,7 @@ fn a_line_is_split_into_its_commands_wherever_they_stand() {
         ("x=$(a) b", &["a", "b"]),
         ("a > >(b)", &["b", "a"]),
         ("[[ $(a) ]]", &["a", "["]),
-        ("export A=1 B", &["export A=1 B"]),
+        ("export ONE=1 TWO", &["export ONE=1 TWO"]),
     ] {
         let mut found: Vec<String> = commands(line)
             .iter()

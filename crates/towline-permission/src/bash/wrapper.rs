@@ -1,4 +1,4 @@
-//! Commands that start other commands: `timeout 5 npm test`, `sudo rm x`.
+//! Commands that start other commands: `timeout 9 just build`, `sudo shred it`.
 //!
 //! There are two ways to look through them. For what is allowed only those count that change nothing, in the forms that
 //! are surely understood. For what is forbidden everything counts that might start the rest of the line.

@@ -6,6 +6,7 @@
 
 mod commands;
 mod hooks;
+mod lint;
 mod modes;
 mod paths;
 mod properties;

@@ -1,9 +1,6 @@
 //! Tables of rules and what is found.
 
-use towline_protocol::Destination;
-
-use super::{Finding, FindingKind, lint};
-use crate::policy::Places;
+use towline_permission::{Destination, Finding, FindingKind, Places, lint};
 
 fn places() -> Places {
     Places {
