@@ -131,10 +131,19 @@ impl<'c> Case<'c> {
                 None => Decision::allow(Reason::Rule(entry.clone())),
             };
         }
-        if let Some(question) = question::unclear(self) {
+        // A hook may lift a question about what is unclear, and not this one.
+        let protected = self.first_protected();
+        let unclear = question::unclear(self);
+        if let (Some(question), Some(unclear)) = (&protected, &unclear) {
+            return Decision {
+                reason: question.reason(),
+                ..unclear.clone()
+            };
+        }
+        if let Some(question) = unclear {
             return question;
         }
-        if let Some(question) = self.first_protected().or_else(|| self.path_question()) {
+        if let Some(question) = protected.or_else(|| self.path_question()) {
             return question.decision(self);
         }
         if self.script.in_background {
@@ -179,6 +188,14 @@ impl<'c> Case<'c> {
     }
 
     fn path_question_of(&self, located: &'c Located<'c>) -> Option<Question<'c>> {
+        let climbs = located.bases.len() > 1
+            && located.touched.iter().any(|(touched, _)| {
+                touched.word.known().starts_with("..") && located.command.words[0].known() != "cd"
+            });
+        if climbs {
+            // Where that leads depends on whether the change of directory worked.
+            return Some(Question::read_detour(located.command));
+        }
         located
             .touched
             .iter()
@@ -214,7 +231,7 @@ impl<'c> Case<'c> {
         touched: &'c Touched,
         path: &str,
     ) -> Option<Question<'c>> {
-        if has_detour(touched.word.known()) && self.policy.mode == PermissionMode::AcceptEdits {
+        if has_detour(touched.word.known()) && self.accepts_edits() {
             return Some(Question::detour(
                 command,
                 touched,
@@ -229,7 +246,9 @@ impl<'c> Case<'c> {
             PathVerdict::Outside { target: None } => Some(Question::write(command, touched, path)),
             PathVerdict::Inside | PathVerdict::Asked(_) | PathVerdict::Denied(_) => {
                 // Which files a glob stands for is not known.
-                let accepted = self.accepts_edits() && !touched.word.has_glob;
+                let accepted = self.accepts_edits()
+                    && !touched.word.has_glob
+                    && !question::is_flagged_copy(command);
                 let by_rule =
                     !touched.is_redirect && rules::allowing(self.policy, command).is_some();
                 (!accepted && !by_rule).then(|| Question::write_inside(command, touched, path))

@@ -115,7 +115,7 @@ impl<'c> Case<'c> {
                 if !matches!(wrapper::base_name(words[0].known()), "rm" | "rmdir") {
                     continue;
                 }
-                for word in words[1..].iter().filter(|word| !word.raw.starts_with('-')) {
+                for word in words[1..].iter().filter(|word| !word.is_flag()) {
                     for path in located.readings(self.policy, word.known()) {
                         // All that is in a directory is as good as the directory.
                         let path = path.strip_suffix("/*").unwrap_or(&path);

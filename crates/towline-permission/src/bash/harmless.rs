@@ -2,7 +2,10 @@
 //!
 //! A table, not a guess: a program that is not in it, or a flag that is not, needs approval.
 
-use super::{hidden::is_find_action, word::Word};
+use super::{
+    hidden::is_find_action,
+    word::{Word, may_evaluate},
+};
 
 /// Whether a command does nothing but read. Which files, and whether those may be read, is another question.
 pub(crate) fn only_reads(words: &[Word]) -> bool {
@@ -20,19 +23,25 @@ pub(crate) fn only_reads(words: &[Word]) -> bool {
         return arguments.iter().all(|word| word.starts_with('-'));
     }
     if let Some((_, bad)) = EXCEPT.iter().find(|(known, _)| *known == name) {
-        return !arguments
-            .iter()
-            .any(|word| bad.iter().any(|flag| word.starts_with(flag)));
+        return !arguments.iter().any(|word| is_one_of(word, bad));
     }
     match name {
+        "[" | "test" => !may_evaluate(&arguments.join(" ")),
         "cd" => arguments.len() <= 1,
         "date" => date(&arguments),
         "docker" => matches!(
             arguments.first(),
             Some(&("ps" | "images" | "logs" | "inspect"))
         ),
-        "fd" | "fdfind" | "find" => !arguments.iter().any(|word| is_find_action(word)),
+        "fd" | "fdfind" => !arguments
+            .iter()
+            .any(|word| is_one_of(word, &["-x", "-X", "--exec"])),
+        "find" => !arguments.iter().any(|word| is_find_action(word)),
         "git" => git(&arguments),
+        "hostname" => matches!(
+            arguments[..],
+            [] | ["-f" | "-s" | "-d" | "-i" | "-I" | "--fqdn"]
+        ),
         "history" => arguments.iter().all(|word| is_number(word)),
         "ip" => arguments == ["addr"],
         "jq" => !arguments.iter().any(|word| reaches_out_of_jq(word)),
@@ -45,6 +54,24 @@ pub(crate) fn only_reads(words: &[Word]) -> bool {
         "sort" => arguments.iter().all(|word| is_sort_argument(word)),
         _ => false,
     }
+}
+
+/// Whether an argument is one of some flags, in a bundle, with its value attached, or cut short.
+fn is_one_of(argument: &str, flags: &[&str]) -> bool {
+    if argument.starts_with("--") {
+        let name = argument.split('=').next().unwrap_or(argument);
+        return name.len() > 2
+            && flags
+                .iter()
+                .any(|flag| flag.starts_with(name) || name.starts_with(flag) && flag.len() > 2);
+    }
+    let Some(letters) = argument.strip_prefix(['-', '+']) else {
+        return false;
+    };
+    flags
+        .iter()
+        .filter(|flag| flag.len() == 2)
+        .any(|flag| letters.contains(&flag[1..]))
 }
 
 fn is_number(text: &str) -> bool {
@@ -88,7 +115,7 @@ fn reaches_out_of_jq(argument: &str) -> bool {
         "--jsonargs",
     ];
     let words = ["env", "ENV", "include", "import"];
-    flags.iter().any(|flag| argument.starts_with(flag))
+    is_one_of(argument, &flags)
         || argument
             .split(|c: char| !c.is_alphanumeric() && c != '_')
             .any(|word| words.contains(&word))
@@ -121,7 +148,7 @@ fn git(arguments: &[&str]) -> bool {
     let Some((subcommand, rest)) = arguments.split_first() else {
         return false;
     };
-    let is_bad = |word: &&str| GIT_FLAGS.iter().any(|flag| word.starts_with(flag));
+    let is_bad = |word: &&str| is_one_of(word, GIT_FLAGS);
     if rest.iter().any(is_bad) {
         return false;
     }
@@ -164,6 +191,7 @@ const GIT_READERS: &[&str] = &[
 const GIT_FLAGS: &[&str] = &[
     "--exec",
     "--ext-diff",
+    "--filters",
     "--no-index",
     "--open-files-in-pager",
     "--output",
@@ -194,7 +222,6 @@ const FREE: &[&str] = &[
     "help",
     "numfmt",
     "pr",
-    "[",
     "basename",
     "cat",
     "cmp",
@@ -234,7 +261,6 @@ const FREE: &[&str] = &[
     "strings",
     "tac",
     "tail",
-    "test",
     "tr",
     "true",
     "tsort",
@@ -246,7 +272,7 @@ const FREE: &[&str] = &[
 ];
 
 /// Programs that only read as long as they get nothing but flags.
-const FLAGS_ONLY: &[&str] = &["hostname", "locale", "nproc", "uniq", "uptime"];
+const FLAGS_ONLY: &[&str] = &["locale", "nproc", "uniq", "uptime"];
 
 /// Programs that only read, but for some flags.
 const EXCEPT: &[(&str, &[&str])] = &[

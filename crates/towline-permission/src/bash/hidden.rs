@@ -59,7 +59,7 @@ fn runs_code(command: &Command, arguments: &[Word], flags: &[&str]) -> bool {
     };
     let has_file = arguments
         .iter()
-        .any(|word| !word.raw.starts_with('-') && !word.raw.is_empty());
+        .any(|word| !word.is_flag() && !word.raw.is_empty());
     arguments.iter().any(is_code)
         || !has_file
             && (command.has_here_document || command.in_pipe || !command.redirects.is_empty())
@@ -72,7 +72,7 @@ pub(crate) fn inner_script<'c>(words: &[&'c Word]) -> Option<&'c str> {
         return None;
     }
     let flag = arguments.iter().position(|word| {
-        word.raw.starts_with('-') && !word.raw.starts_with("--") && word.raw.ends_with('c')
+        word.is_flag() && !word.known().starts_with("--") && word.known().ends_with('c')
     })?;
     arguments.get(flag + 1)?.value.as_deref()
 }

@@ -1,6 +1,7 @@
 //! Where the commands of a line run, and which paths that makes.
 
 use super::{
+    name_of,
     shell::{Command, Script},
     touch::{self, Touched},
     word::Word,
@@ -29,10 +30,7 @@ pub(super) fn located<'s>(policy: &Policy, script: &'s Script) -> Vec<Located<'s
                 (touched, path)
             })
             .collect();
-        let moves = command
-            .words
-            .first()
-            .is_some_and(|word| word.known() == "cd");
+        let moves = name_of(command) == "cd";
         let target = touched.iter().find(|(touched, _)| !touched.is_redirect);
         let target = target.map_or_else(|| home.clone(), |(_, path)| path.clone());
         all.push(Located {

@@ -122,6 +122,10 @@ impl<'c> Question<'c> {
         }
     }
 
+    pub(super) fn reason(&self) -> Reason {
+        self.reason.clone()
+    }
+
     /// Why, for a person.
     pub(super) fn in_words(self) -> Reason {
         match (self.reason, self.access) {
@@ -206,7 +210,8 @@ pub(super) fn unclear(case: &Case<'_>) -> Option<Decision> {
         });
     }
     for command in &script.commands {
-        if let Some(words) = unclear_command(command) {
+        let readings = wrapper::readings(command);
+        if let Some(words) = readings.into_iter().find_map(unclear_command) {
             return other(&words);
         }
     }
@@ -257,12 +262,12 @@ fn moved_write(case: &Case<'_>, touched: &Touched) -> Decision {
 }
 
 /// `cp` or `mv` with a flag.
-fn is_flagged_copy(command: &Command) -> bool {
+pub(super) fn is_flagged_copy(command: &Command) -> bool {
     let has_flag = command
         .words
         .iter()
         .skip(1)
-        .any(|word| word.raw.starts_with('-') && word.raw != "--");
+        .any(|word| word.is_flag() && word.known() != "--");
     has_flag && matches!(name_of(command), "cp" | "mv")
 }
 
@@ -283,10 +288,9 @@ fn unaccepted_form(command: &Command) -> Option<Decision> {
             .suggest(Vec::new()),
         ),
         "sed"
-            if command
-                .words
-                .iter()
-                .any(|word| word.raw.starts_with("-i") || word.raw.starts_with("--in-place")) =>
+            if command.words.iter().any(|word| {
+                word.known().starts_with("-i") || word.known().starts_with("--in-place")
+            }) =>
         {
             Some(Decision::ask(Reason::Other(
                 "sed in place needs approval".to_owned(),
@@ -296,9 +300,9 @@ fn unaccepted_form(command: &Command) -> Option<Decision> {
     }
 }
 
-fn unclear_command(command: &Command) -> Option<String> {
-    let name = command.words.first()?.known();
-    let second = command.words.get(1).map_or("", |word| word.raw.as_str());
+fn unclear_command(words: &[Word]) -> Option<String> {
+    let name = words.first()?.known();
+    let second = words.get(1).map_or("", Word::known);
     match name {
         "eval" | "exec" | "source" | "." | "trap" | "alias" | "hash" | "coproc" | "let" => {
             return Some(format!("`{name}` evaluates its arguments as shell code"));
@@ -317,12 +321,11 @@ fn unclear_command(command: &Command) -> Option<String> {
         "nice" if second.starts_with('-') && second != "-n" => {
             return Some("`nice` with a bundled flag".to_owned());
         }
-        "cd" if command.words.len() > 2 => {
+        "cd" if words.len() > 2 => {
             return Some("cd with more than one directory".to_owned());
         }
         "find" => {
-            let action = command
-                .words
+            let action = words
                 .iter()
                 .find(|word| hidden::is_find_action(word.known()));
             return action.map(|action| {
@@ -339,17 +342,15 @@ fn unclear_command(command: &Command) -> Option<String> {
                     .iter()
                     .any(|flag| text == *flag || text.starts_with(&format!("{flag}=")))
             };
-            return command
-                .words
+            return words
                 .iter()
-                .any(|word| is_bad(&word.raw))
+                .any(|word| is_bad(word.known()))
                 .then(|| "jq with a flag that reads other files".to_owned());
         }
         _ => {}
     }
     let reads_secrets = |text: &str| text.starts_with("/proc/") && text.ends_with("/environ");
-    command
-        .words
+    words
         .iter()
         .any(|word| reads_secrets(word.known()))
         .then(|| "the environment of a process may hold secrets".to_owned())
@@ -361,7 +362,7 @@ pub(super) fn is_accepted_edit(command: &Command) -> bool {
         return false;
     };
     let is_form = match name.known() {
-        "touch" => !arguments.iter().any(|word| word.raw.starts_with('-')),
+        "touch" => !arguments.iter().any(|word| word.is_flag()),
         "sed" => is_substitution(arguments),
         name => touch::is_file_command(name),
     };
@@ -375,7 +376,7 @@ pub(super) fn is_accepted_edit(command: &Command) -> bool {
 fn is_substitution(arguments: &[Word]) -> bool {
     let mut rest = arguments;
     while let [flag, behind @ ..] = rest
-        && matches!(flag.raw.as_str(), "-E" | "-r" | "-i")
+        && matches!(flag.known(), "-E" | "-r" | "-i")
     {
         rest = behind;
     }
@@ -390,5 +391,5 @@ fn is_substitution(arguments: &[Word]) -> bool {
     let is_plain = flags
         .chars()
         .all(|flag| matches!(flag, 'g' | 'i' | 'I' | 'p' | '0'..='9'));
-    is_plain && !files.iter().any(|word| word.raw.starts_with('-'))
+    is_plain && !files.iter().any(|word| word.is_flag())
 }

@@ -78,6 +78,10 @@ pub(crate) fn allowing<'p>(policy: &'p Policy, command: &Command) -> Option<&'p 
         .peekable();
     rules.peek()?;
     let (name, arguments) = command.words.split_first()?;
+    if name.known().contains(char::is_whitespace) {
+        // One word, and not the two that a rule means.
+        return None;
+    }
     let own =
         join(std::iter::once(name.known()).chain(arguments.iter().map(|word| word.raw.as_str())));
     let assignments = command
@@ -99,7 +103,7 @@ pub(crate) fn allowing<'p>(policy: &'p Policy, command: &Command) -> Option<&'p 
             )
         });
     let by_xargs = match &command.words[..] {
-        [xargs, name, ..] if xargs.known() == "xargs" && !name.raw.starts_with('-') => Some(join(
+        [xargs, name, ..] if xargs.known() == "xargs" && !name.is_flag() => Some(join(
             command.words[1..].iter().map(|word| word.raw.as_str()),
         )),
         _ => None,

@@ -97,7 +97,7 @@ pub(crate) enum Opaque {
     Case,
     /// A here-document that the shell expands, or with something behind it on its line.
     HereDocument,
-    /// `A=1 B=2` without a command.
+    /// `A=1 B=2` without a command, or a variable that changes what commands do.
     Assignments,
     /// `a\ b`.
     EscapedBlank,
@@ -127,7 +127,7 @@ impl Opaque {
             Self::Function => "a function definition cannot be checked before it runs",
             Self::Case => "a case statement cannot be checked before it runs",
             Self::HereDocument => "a here-document without quotes, or with more on its line",
-            Self::Assignments => "several assignments cannot be checked before they run",
+            Self::Assignments => "an assignment cannot be checked before it runs",
             Self::EscapedBlank => "a blank behind a backslash",
             Self::UnicodeBlank => "a blank that is no ASCII blank",
         }

@@ -88,7 +88,10 @@ fn what_cannot_be_known_is_said() {
         ("a <(b)", Opaque::ProcessSubstitution),
         ("a $X", Opaque::Variable),
         ("a ~root/x", Opaque::Variable),
-        ("for HOME in /etc; do cat $HOME/x; done", Opaque::Variable),
+        (
+            "for HOME in /etc; do cat $HOME/x; done",
+            Opaque::Assignments,
+        ),
         ("cd x; cat $PWD/y", Opaque::Variable),
         ("a ${X}", Opaque::BracedVariable),
         ("a $'b'", Opaque::EscapedText),

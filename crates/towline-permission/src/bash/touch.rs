@@ -55,6 +55,19 @@ pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
         }));
     };
     let plain = operands(arguments);
+    // `--from-file=/x`, `-f/x`: a file all the same.
+    let in_flags: Vec<Word> = arguments
+        .iter()
+        .filter(|word| word.is_flag())
+        .filter_map(path_in_flag)
+        .collect();
+    let in_flags: Vec<&Word> = in_flags.iter().collect();
+    match base_name(name.known()) {
+        "cp" | "mv" => add(Access::Write, &in_flags),
+        "echo" | "printf" | "sed" => {}
+        _ if super::harmless::only_reads(words) => add(Access::Read, &in_flags),
+        _ => {}
+    }
     match base_name(name.known()) {
         "cat" | "head" | "tail" | "numfmt" | "pr" | "tsort" | "man" | "wc" | "stat" | "file"
         | "strings" | "hexdump" | "od" | "nl" | "md5sum" | "sha1sum" | "sha256sum" | "cut"
@@ -73,22 +86,44 @@ pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
             add(Access::Read, if reads { &paths } else { &[] });
         }
         "grep" | "egrep" | "fgrep" | "rg" | "jq" | "awk" => {
-            let has_pattern = arguments
-                .iter()
-                .any(|word| matches!(word.raw.as_str(), "-e" | "-f"));
+            let has_pattern = arguments.iter().any(|word| {
+                word.known().starts_with("-e")
+                    || word.known().starts_with("-f")
+                    || word.known().starts_with("--regexp")
+                    || word.known().starts_with("--file")
+                    || word.known().starts_with("--expression")
+            });
             add(
                 Access::Read,
                 plain.get(usize::from(!has_pattern)..).unwrap_or_default(),
             );
         }
         "find" => {
-            let is_path = |word: &&Word| !word.raw.starts_with(['-', '(', '!', '\\']);
-            let paths: Vec<&Word> = arguments.iter().take_while(is_path).collect();
+            let is_option = |word: &&Word| {
+                let text = word.known();
+                matches!(
+                    text,
+                    "-L" | "-H" | "-P" | "-D" | "exec" | "all" | "tree" | "stat"
+                ) || text.starts_with("-O")
+            };
+            let is_path = |word: &&Word| !word.known().starts_with(['-', '(', '!']);
+            let paths: Vec<&Word> = arguments
+                .iter()
+                .skip_while(is_option)
+                .take_while(is_path)
+                .collect();
             add(Access::Read, &paths);
             let named = arguments.windows(2).filter(|pair| {
                 matches!(
                     pair[0].raw.as_str(),
-                    "-path" | "-ipath" | "-wholename" | "-newer" | "-samefile"
+                    "-path"
+                        | "-ipath"
+                        | "-wholename"
+                        | "-newer"
+                        | "-anewer"
+                        | "-cnewer"
+                        | "-samefile"
+                        | "-files0-from"
                 )
             });
             add(
@@ -98,8 +133,9 @@ pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
         }
         "touch" | "mkdir" | "rm" | "rmdir" | "tee" => add(Access::Write, &plain),
         "mv" | "cp" => {
-            let is_target =
-                |word: &Word| word.raw.starts_with("-t") || word.raw.starts_with("--target");
+            let is_target = |word: &Word| {
+                word.known().starts_with("-t") || word.known().starts_with("--target")
+            };
             let sources = plain
                 .len()
                 .saturating_sub(usize::from(!arguments.iter().any(is_target)));
@@ -107,11 +143,16 @@ pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
             add(Access::Write, &plain);
         }
         "sed" => {
-            let in_place =
-                |word: &Word| word.raw.starts_with("-i") || word.raw.starts_with("--in-place");
-            let has_script = arguments
-                .iter()
-                .any(|word| matches!(word.raw.as_str(), "-e" | "-f"));
+            let in_place = |word: &Word| {
+                word.known().starts_with("-i") || word.known().starts_with("--in-place")
+            };
+            let has_script = arguments.iter().any(|word| {
+                word.known().starts_with("-e")
+                    || word.known().starts_with("-f")
+                    || word.known().starts_with("--regexp")
+                    || word.known().starts_with("--file")
+                    || word.known().starts_with("--expression")
+            });
             let files = plain.get(usize::from(!has_script)..).unwrap_or_default();
             add(Access::Read, files);
             if arguments.iter().any(in_place) || !super::harmless::only_reads(words) {
@@ -123,14 +164,26 @@ pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
     found
 }
 
+/// The path in the value of a flag.
+fn path_in_flag(flag: &Word) -> Option<Word> {
+    let text = flag.known();
+    let value = match text.split_once('=') {
+        Some((_, value)) => value,
+        None => &text[text.find(['/', '~', '.'])?..],
+    };
+    value
+        .contains(['/', '~', '.'])
+        .then(|| Word::literal(value))
+}
+
 /// What is no flag; everything behind `--`.
 fn operands(arguments: &[Word]) -> Vec<&Word> {
     let mut found = Vec::new();
     let mut only_operands = false;
     for word in arguments {
-        if !only_operands && word.raw == "--" {
+        if !only_operands && word.known() == "--" {
             only_operands = true;
-        } else if only_operands || !word.raw.starts_with('-') {
+        } else if only_operands || !word.is_flag() {
             found.push(word);
         }
     }

@@ -34,6 +34,11 @@ impl Word {
         self.value = unquote(&self.raw).or_else(|| both.map(|(value, part)| value + part));
     }
 
+    /// Whether it is a flag, however it is written.
+    pub(crate) fn is_flag(&self) -> bool {
+        self.known().starts_with('-')
+    }
+
     /// What it is, or else how it is written.
     pub(crate) fn known(&self) -> &str {
         self.value.as_deref().unwrap_or(&self.raw)
@@ -227,4 +232,47 @@ pub(crate) fn unescape_quoted(text: &str) -> String {
         }
     }
     out
+}
+
+/// Whether a variable changes what later commands are, where they look, or what they start.
+pub(crate) fn changes_commands(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "_",
+        "CDPATH",
+        "EDITOR",
+        "ENV",
+        "FPATH",
+        "HOME",
+        "IFS",
+        "MANPAGER",
+        "NODE_OPTIONS",
+        "OLDPWD",
+        "PAGER",
+        "PATH",
+        "PROMPT_COMMAND",
+        "PWD",
+        "SHELL",
+        "SHELLOPTS",
+        "VISUAL",
+    ];
+    const BEGINNINGS: &[&str] = &[
+        "BASH", "DYLD_", "GIT_", "LD_", "LESS", "PERL", "PS", "PYTHON", "RUBY", "RIPGREP", "JQ",
+    ];
+    let is_blank = name.bytes().all(|byte| byte == b'_');
+    is_blank
+        || NAMES.contains(&name)
+        || BEGINNINGS
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
+}
+
+/// Whether a test may evaluate what stands in it: a subscript, an expansion, a number that is a name.
+pub(crate) fn may_evaluate(test: &str) -> bool {
+    test.contains(['$', '`', '['])
+        || test.split_whitespace().any(|word| {
+            matches!(
+                word,
+                "-v" | "-R" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-a" | "-o"
+            )
+        })
 }

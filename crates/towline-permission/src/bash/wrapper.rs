@@ -33,10 +33,14 @@ fn unwrapped(words: &[Word]) -> Option<&[Word]> {
     let (name, mut rest) = words.split_first()?;
     match name.known() {
         "timeout" => {
-            while let Some(flag) = rest.first().filter(|word| word.raw.starts_with('-')) {
+            while let Some(flag) = rest.first().filter(|word| word.is_flag()) {
                 rest = &rest[1..];
-                if matches!(flag.raw.as_str(), "-k" | "-s" | "--kill-after" | "--signal") {
-                    rest = rest.get(1..)?;
+                match flag.known().split('=').next()? {
+                    "-k" | "-s" => rest = rest.get(1..)?,
+                    "--kill-after" | "--signal" if flag.known().contains('=') => {}
+                    "--kill-after" | "--signal" => rest = rest.get(1..)?,
+                    "--preserve-status" | "--foreground" | "--verbose" | "-v" => {}
+                    _ => return None,
                 }
             }
             let duration = rest.first()?;
@@ -65,7 +69,7 @@ fn unwrapped(words: &[Word]) -> Option<&[Word]> {
         }
         _ => None,
     }
-    .filter(|rest| rest.first().is_some_and(|word| !word.raw.starts_with('-')))
+    .filter(|rest| rest.first().is_some_and(|word| !word.is_flag()))
 }
 
 pub(crate) fn is_duration(text: &str) -> bool {

@@ -157,6 +157,87 @@ fn homes_and_variables_that_are_not_known_are_not_taken_for_known_ones() {
     }
 }
 
+/// Each of them runs code, writes, or reads outside of the project, and looks as if it did not.
+#[test]
+fn what_only_looks_harmless_is_asked_about() {
+    let session = Session::new(PermissionMode::Default);
+    for command in [
+        "echo \"$(cat <<'EOF' | 'sh'\ntouch evil\nEOF\nEOF' | 'sh\n)\"",
+        "echo \"$(cat <<'EOF' >'/root/.bashrc'\nevil\nEOF\nEOF' >'/root/.bashrc\n)\"",
+        "echo 'a[$(touch evil)]'; echo $((_))",
+        "__='a[$(touch evil)]'; echo $((__))",
+        "test -v 'a[$(touch evil)]'",
+        "[[ 'a[`touch evil`]' -eq 0 ]]",
+        "[ -v 'a[`touch evil`]' ]",
+        "a='b[$(touch evil)]'; [[ a -eq 0 ]]",
+        "PATH=.; ls",
+        "PATH=.\nls",
+        "for PATH in .; do ls; done",
+        "CDPATH=/; cd etc && cat passwd",
+        "IFS=/; ls",
+        "LD_PRELOAD=./x.so; ls",
+        "GIT_EXTERNAL_DIFF=./evil; git diff",
+        "git grep -nO./evil x",
+        "git grep --open=./evil x",
+        "git cat-file --textcon HEAD:a",
+        "fd -Hx rm",
+        "fd --exec=rm",
+        "tree -ao out",
+        "hostname -F./a",
+        "ss -tK",
+        "file -bC",
+        "rg -uz x",
+        "jq -nf FILE",
+        "cd a/b/c; cat ../../../../etc/passwd",
+        "false && cd sub; cat ../secret",
+        "grep -e. /etc/shadow",
+        "grep --regexp=. /etc/shadow",
+        "grep -f/etc/shadow a.txt",
+        "diff --from-file=/etc/shadow a.txt",
+        "wc --files0-from=/etc/shadow",
+        "find -L / -name x",
+        "find -O3 /etc",
+        "find . -anewer /etc/shadow",
+    ] {
+        assert_eq!(run(&session, command), Ask, "{command}");
+    }
+    let editing = Session::new(PermissionMode::AcceptEdits);
+    let automatic = Session::new(PermissionMode::Auto);
+    for command in [
+        "cp \"-t/etc\" a.txt",
+        "cp \\-t/etc a.txt",
+        "cp \"--target-directory=/etc\" a.txt",
+        "mv '-t/etc' a.txt",
+        "cp -t/etc a.txt",
+        "sed s/a/b/ a.txt '-e1e touch evil'",
+        "sed s/a/b/ a.txt '-fscript'",
+        "cp a.txt sub/../../b",
+    ] {
+        assert_eq!(run(&editing, command), Ask, "{command}");
+        assert_eq!(run(&automatic, command), Ask, "{command}");
+    }
+}
+
+#[test]
+fn a_rule_allows_only_what_it_names() {
+    for (rule, command) in [
+        ("Bash(find:*)", "timeout 5 find . -delete"),
+        ("Bash(find:*)", "nohup find . -exec rm {} +"),
+        ("Bash(find:*)", "command find . -delete"),
+        ("Bash(eval:*)", "builtin eval 'touch evil'"),
+        ("Bash(source:*)", "command source ./x"),
+        ("Bash(npm run:*)", "\"npm run x/evil\""),
+        ("Bash(npm run:*)", "timeout --foo=bar 5 npm run x"),
+        ("Bash(npm run:*)", "PATH=.; npm run x"),
+        ("Bash", "command cd .git && echo x > config"),
+        ("Bash", "cp --target-directory=.git/hooks a.txt"),
+        ("Bash", "cp -t.git/hooks a.txt"),
+    ] {
+        let session = Session::new(PermissionMode::Default).allow(rule);
+        assert_eq!(run(&session, command), Ask, "{command} with {rule}");
+    }
+}
+
 #[test]
 fn a_question_says_which_part_did_not_pass_and_what_would_help() {
     let session = Session::new(PermissionMode::Default).allow("Bash(npm test:*)");

@@ -118,7 +118,10 @@ impl<'l> Walk<'l> {
             }
             "arithmetic_expansion" => {
                 // Numbers alone are a number; a name is a variable.
-                if text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+                if text
+                    .chars()
+                    .any(|c| !c.is_ascii_digit() && !" +-*/%()<>=!&|^~?:,$".contains(c))
+                {
                     self.opaque(Opaque::Variable);
                 }
                 self.children(node, Place::Substitution, false);
@@ -163,12 +166,29 @@ impl<'l> Walk<'l> {
     fn quoted_text(&self, node: Node<'_>) -> Option<&'l str> {
         let inside = self.text(node).strip_prefix("$(")?.strip_suffix(')')?;
         let rest = inside.trim_start().strip_prefix("cat <<")?;
-        let rest = rest.strip_prefix('-').unwrap_or(rest);
+        let (rest, is_indented) = match rest.strip_prefix('-') {
+            Some(rest) => (rest, true),
+            None => (rest, false),
+        };
         let (first, body) = rest.trim_start_matches(' ').split_once('\n')?;
         let word = first.trim_end().strip_prefix('\'')?.strip_suffix('\'')?;
+        // Anything else on that line would be a part of the command.
+        if word.is_empty()
+            || !word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
+            return None;
+        }
         // The document ends where its word stands alone, and that must be the end of it all.
         let mut lines = body.lines();
-        let ends = |line: &str| line.trim_start_matches('\t') == word;
+        let ends = |line: &str| {
+            word == if is_indented {
+                line.trim_start_matches('\t')
+            } else {
+                line
+            }
+        };
         let is_whole = lines.by_ref().any(ends) && lines.all(|line| line.trim().is_empty());
         is_whole.then_some(body)
     }

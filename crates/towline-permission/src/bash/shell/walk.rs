@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Command, DEEPEST, MOST_WORDS, Opaque, Place, Redirect, Script};
-use crate::bash::word::{Variables, Word};
+use crate::bash::word::{self, Variables, Word};
 
 /// The walk over the tree of a line.
 pub(super) struct Walk<'l> {
@@ -64,7 +64,11 @@ impl<'l> Walk<'l> {
             }
             "for_statement" => {
                 if let Some(name) = node.child_by_field_name("variable") {
-                    self.variables.set(self.text(name), None);
+                    let name = self.text(name);
+                    if word::changes_commands(name) {
+                        self.opaque(Opaque::Assignments);
+                    }
+                    self.variables.set(name, None);
                 }
                 self.children(node, place, in_pipe);
             }
@@ -185,7 +189,7 @@ impl<'l> Walk<'l> {
                 _ if is_test => {
                     if child.is_named() {
                         self.words_in(child);
-                        command.has_expansion |= self.text(child).contains('$');
+                        command.has_expansion |= word::may_evaluate(self.text(child));
                     } else if command.words.is_empty() {
                         command.words.push(Word::literal("["));
                     }
@@ -225,6 +229,14 @@ impl<'l> Walk<'l> {
             && !command.assignments.is_empty()
         {
             // Only variables, after all.
+            let names: Vec<String> = command
+                .assignments
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect();
+            if names.iter().any(|name| word::changes_commands(name)) {
+                self.opaque(Opaque::Assignments);
+            }
             return;
         }
         self.forget_variables(&command);
@@ -260,6 +272,9 @@ impl<'l> Walk<'l> {
             Some(value) => self.word(value),
             None => Word::literal(""),
         };
+        if stays && word::changes_commands(name) {
+            self.opaque(Opaque::Assignments);
+        }
         if stays {
             self.variables.set(name, value.value.clone());
         }
