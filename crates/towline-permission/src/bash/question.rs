@@ -362,7 +362,7 @@ pub(super) fn is_accepted_edit(command: &Command) -> bool {
         return false;
     };
     let is_form = match name.known() {
-        "touch" => !arguments.iter().any(|word| word.is_flag()),
+        "touch" => !arguments.iter().any(Word::is_flag),
         "sed" => is_substitution(arguments),
         name => touch::is_file_command(name),
     };
@@ -391,5 +391,5 @@ fn is_substitution(arguments: &[Word]) -> bool {
     let is_plain = flags
         .chars()
         .all(|flag| matches!(flag, 'g' | 'i' | 'I' | 'p' | '0'..='9'));
-    is_plain && !files.iter().any(|word| word.is_flag())
+    is_plain && !files.iter().any(Word::is_flag)
 }

@@ -1,6 +1,7 @@
 //! Which paths a command touches, and how.
 
 use super::{
+    harmless,
     shell::Command,
     word::Word,
     wrapper::{self, base_name},
@@ -43,126 +44,151 @@ pub(crate) fn touched(command: &Command) -> Vec<Touched> {
 
 /// The paths that the words of a command name.
 pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
-    let mut found = Vec::new();
     let Some((name, arguments)) = words.split_first() else {
-        return found;
+        return Vec::new();
     };
-    let mut add = |access: Access, words: &[&Word]| {
-        found.extend(words.iter().map(|word| Touched {
-            access,
-            word: (*word).clone(),
-            is_redirect: false,
-        }));
-    };
-    let plain = operands(arguments);
+    let name = base_name(name.known());
     // `--from-file=/x`, `-f/x`: a file all the same.
-    let in_flags: Vec<Word> = arguments
+    let in_flags = arguments
         .iter()
         .filter(|word| word.is_flag())
-        .filter_map(path_in_flag)
-        .collect();
-    let in_flags: Vec<&Word> = in_flags.iter().collect();
-    match base_name(name.known()) {
-        "cp" | "mv" => add(Access::Write, &in_flags),
-        "echo" | "printf" | "sed" => {}
-        _ if super::harmless::only_reads(words) => add(Access::Read, &in_flags),
-        _ => {}
-    }
-    match base_name(name.known()) {
-        "cat" | "head" | "tail" | "numfmt" | "pr" | "tsort" | "man" | "wc" | "stat" | "file"
-        | "strings" | "hexdump" | "od" | "nl" | "md5sum" | "sha1sum" | "sha256sum" | "cut"
-        | "paste" | "column" | "fold" | "fmt" | "expand" | "unexpand" | "tac" | "rev" | "sort"
-        | "uniq" | "diff" | "cmp" | "comm" | "ls" | "base64" => {
-            add(Access::Read, &plain);
-        }
-        "cd" if plain.is_empty() => add(Access::Read, &[&Word::literal("~")]),
-        "cd" => add(Access::Read, &plain),
-        "git" => {
-            let is_search = plain.first().is_some_and(|word| word.known() == "grep");
-            let reads = is_search || plain.first().is_some_and(|word| word.known() == "diff");
-            let files = plain.get(1 + usize::from(is_search)..).unwrap_or_default();
-            let is_path = |word: &&&Word| is_search || word.raw.contains('/');
-            let paths: Vec<&Word> = files.iter().filter(is_path).copied().collect();
-            add(Access::Read, if reads { &paths } else { &[] });
-        }
-        "grep" | "egrep" | "fgrep" | "rg" | "jq" | "awk" => {
-            let has_pattern = arguments.iter().any(|word| {
-                word.known().starts_with("-e")
-                    || word.known().starts_with("-f")
-                    || word.known().starts_with("--regexp")
-                    || word.known().starts_with("--file")
-                    || word.known().starts_with("--expression")
-            });
-            add(
-                Access::Read,
-                plain.get(usize::from(!has_pattern)..).unwrap_or_default(),
-            );
-        }
-        "find" => {
-            let is_option = |word: &&Word| {
-                let text = word.known();
-                matches!(
-                    text,
-                    "-L" | "-H" | "-P" | "-D" | "exec" | "all" | "tree" | "stat"
-                ) || text.starts_with("-O")
-            };
-            let is_path = |word: &&Word| !word.known().starts_with(['-', '(', '!']);
-            let paths: Vec<&Word> = arguments
-                .iter()
-                .skip_while(is_option)
-                .take_while(is_path)
-                .collect();
-            add(Access::Read, &paths);
-            let named = arguments.windows(2).filter(|pair| {
-                matches!(
-                    pair[0].raw.as_str(),
-                    "-path"
-                        | "-ipath"
-                        | "-wholename"
-                        | "-newer"
-                        | "-anewer"
-                        | "-cnewer"
-                        | "-samefile"
-                        | "-files0-from"
-                )
-            });
-            add(
-                Access::Read,
-                &named.map(|pair| &pair[1]).collect::<Vec<_>>(),
-            );
-        }
-        "touch" | "mkdir" | "rm" | "rmdir" | "tee" => add(Access::Write, &plain),
+        .filter_map(path_in_flag);
+    let in_flags: Vec<Word> = in_flags.collect();
+    let (mut read, mut written) = match name {
+        "cp" | "mv" => (Vec::new(), in_flags),
+        "echo" | "printf" | "sed" => (Vec::new(), Vec::new()),
+        _ if harmless::only_reads(words) => (in_flags, Vec::new()),
+        _ => (Vec::new(), Vec::new()),
+    };
+    let plain = operands(arguments);
+    match name {
+        "touch" | "mkdir" | "rm" | "rmdir" | "tee" => written.extend(plain),
         "mv" | "cp" => {
-            let is_target = |word: &Word| {
-                word.known().starts_with("-t") || word.known().starts_with("--target")
-            };
-            let sources = plain
-                .len()
-                .saturating_sub(usize::from(!arguments.iter().any(is_target)));
-            add(Access::Read, &plain[..sources]);
-            add(Access::Write, &plain);
+            let has_target = arguments
+                .iter()
+                .any(|word| begins(word, &["-t", "--target"]));
+            let sources = plain.len().saturating_sub(usize::from(!has_target));
+            read.extend_from_slice(&plain[..sources]);
+            written.extend(plain);
         }
         "sed" => {
-            let in_place = |word: &Word| {
-                word.known().starts_with("-i") || word.known().starts_with("--in-place")
-            };
-            let has_script = arguments.iter().any(|word| {
-                word.known().starts_with("-e")
-                    || word.known().starts_with("-f")
-                    || word.known().starts_with("--regexp")
-                    || word.known().starts_with("--file")
-                    || word.known().starts_with("--expression")
-            });
+            let has_script = arguments.iter().any(|word| begins(word, SCRIPT_FLAGS));
             let files = plain.get(usize::from(!has_script)..).unwrap_or_default();
-            add(Access::Read, files);
-            if arguments.iter().any(in_place) || !super::harmless::only_reads(words) {
-                add(Access::Write, files);
+            read.extend_from_slice(files);
+            let in_place = arguments
+                .iter()
+                .any(|word| begins(word, &["-i", "--in-place"]));
+            if in_place || !harmless::only_reads(words) {
+                written.extend_from_slice(files);
             }
         }
-        _ => {}
+        _ => read.extend(read_by(name, arguments, &plain)),
     }
-    found
+    let touched = |access: Access| {
+        move |word| Touched {
+            access,
+            word,
+            is_redirect: false,
+        }
+    };
+    let read = read.into_iter().map(touched(Access::Read));
+    read.chain(written.into_iter().map(touched(Access::Write)))
+        .collect()
 }
+
+/// The files that a program reads, of what it is given.
+fn read_by(name: &str, arguments: &[Word], plain: &[Word]) -> Vec<Word> {
+    match name {
+        _ if READERS.contains(&name) => plain.to_vec(),
+        "cd" if plain.is_empty() => vec![Word::literal("~")],
+        "cd" => plain.to_vec(),
+        "git" => {
+            let subcommand = plain.first().map_or("", Word::known);
+            let is_search = subcommand == "grep";
+            let files = plain.get(1 + usize::from(is_search)..).unwrap_or_default();
+            let is_path =
+                |word: &&Word| is_search || subcommand == "diff" && word.known().contains('/');
+            files.iter().filter(is_path).cloned().collect()
+        }
+        "grep" | "egrep" | "fgrep" | "rg" | "jq" | "awk" => {
+            let has_pattern = arguments.iter().any(|word| begins(word, SCRIPT_FLAGS));
+            plain
+                .get(usize::from(!has_pattern)..)
+                .unwrap_or_default()
+                .to_vec()
+        }
+        "find" => {
+            let is_option =
+                |word: &&Word| FIND_OPTIONS.contains(&word.known()) || begins(word, &["-O"]);
+            let is_path = |word: &&Word| !word.known().starts_with(['-', '(', '!']);
+            let paths = arguments.iter().skip_while(is_option).take_while(is_path);
+            let named = arguments
+                .windows(2)
+                .filter(|pair| FIND_FILES.contains(&pair[0].known()));
+            paths.chain(named.map(|pair| &pair[1])).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn begins(word: &Word, flags: &[&str]) -> bool {
+    flags.iter().any(|flag| word.known().starts_with(flag))
+}
+
+/// Programs that read whatever they are given.
+const READERS: &[&str] = &[
+    "base64",
+    "cat",
+    "cmp",
+    "column",
+    "comm",
+    "cut",
+    "diff",
+    "expand",
+    "file",
+    "fmt",
+    "fold",
+    "head",
+    "hexdump",
+    "ls",
+    "man",
+    "md5sum",
+    "nl",
+    "numfmt",
+    "od",
+    "paste",
+    "pr",
+    "rev",
+    "sha1sum",
+    "sha256sum",
+    "sort",
+    "stat",
+    "strings",
+    "tac",
+    "tail",
+    "tsort",
+    "unexpand",
+    "uniq",
+    "wc",
+];
+
+/// Flags that bring the pattern or the script, so that all operands are files.
+const SCRIPT_FLAGS: &[&str] = &["-e", "-f", "--regexp", "--file", "--expression"];
+
+/// What may stand in front of the paths of `find`.
+const FIND_OPTIONS: &[&str] = &["-L", "-H", "-P", "-D", "exec", "all", "tree", "stat"];
+
+/// Tests of `find` that name a file.
+const FIND_FILES: &[&str] = &[
+    "-anewer",
+    "-cnewer",
+    "-files0-from",
+    "-ipath",
+    "-newer",
+    "-path",
+    "-samefile",
+    "-wholename",
+];
 
 /// The path in the value of a flag.
 fn path_in_flag(flag: &Word) -> Option<Word> {
@@ -177,17 +203,11 @@ fn path_in_flag(flag: &Word) -> Option<Word> {
 }
 
 /// What is no flag; everything behind `--`.
-fn operands(arguments: &[Word]) -> Vec<&Word> {
-    let mut found = Vec::new();
-    let mut only_operands = false;
-    for word in arguments {
-        if !only_operands && word.known() == "--" {
-            only_operands = true;
-        } else if only_operands || !word.is_flag() {
-            found.push(word);
-        }
-    }
-    found
+fn operands(arguments: &[Word]) -> Vec<Word> {
+    let end = arguments.iter().position(|word| word.known() == "--");
+    let (before, behind) = arguments.split_at(end.unwrap_or(arguments.len()));
+    let before = before.iter().filter(|word| !word.is_flag());
+    before.chain(behind.iter().skip(1)).cloned().collect()
 }
 
 /// Whether a command reads a whole tree of files, or files by another name: what it touches does not show in its words.
