@@ -32,6 +32,8 @@ pub struct Policy {
     pub may_bypass: bool,
     /// Whether there is somebody to ask. If not, what would be asked is denied.
     pub can_ask: bool,
+    /// Whether nobody's rules but the organisation's may allow something.
+    pub only_managed_rules: bool,
     entries: Vec<Entry>,
     known: HashSet<Entry>,
     /// The rules about paths, ready to match: where each stands in `entries`, and its pattern.
@@ -72,6 +74,7 @@ impl Policy {
             places,
             may_bypass: false,
             can_ask: true,
+            only_managed_rules: false,
             entries: Vec::new(),
             known: HashSet::new(),
             patterns: Vec::new(),

@@ -67,6 +67,7 @@ impl Startup {
         }
         if self.only_managed_rules() {
             leave_managed_rules_alone(&mut policy, &mut notices);
+            policy.only_managed_rules = true;
         }
         for (values, behavior) in [
             (&self.allowed_tools, Behavior::Allow),

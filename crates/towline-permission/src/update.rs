@@ -42,6 +42,9 @@ pub enum Dropped {
     /// In a form that the real CLI does not understand, it would allow more here than there.
     #[error("write the rule as `{{\"toolName\": …}}` inside `rules`: the real CLI drops this form")]
     ForeignForm,
+    /// Only the organisation's own rules may allow something.
+    #[error("the policy of the organisation lets its own rules alone allow something")]
+    OnlyManagedRules,
     /// `clearRules` takes away what is allowed; what is denied or asked about stays.
     #[error("rules that deny or ask are not cleared")]
     NotCleared,
@@ -126,6 +129,9 @@ impl Policy {
         let looser = allows != removes || *kind == UpdateKind::ReplaceRules;
         if looser && is_foreign(as_written) {
             return Err(Dropped::ForeignForm);
+        }
+        if allows && self.only_managed_rules && *kind != UpdateKind::RemoveRules {
+            return Err(Dropped::OnlyManagedRules);
         }
         let rules: Vec<Rule> = rules.iter().map(Rule::from).collect();
         if removes {

@@ -1,6 +1,10 @@
 //! What a session begins with.
 
-use towline_permission::{Bypass, Destination, PermissionMode, Places, Policy, Settings, Startup};
+use towline_permission::{
+    Behavior, Bypass, Destination, Dropped, PermissionMode, PermissionUpdate, Places, Policy,
+    Settings, Startup,
+};
+use towline_protocol::RuleValue;
 
 fn places() -> Places {
     Places {
@@ -212,9 +216,20 @@ fn a_policy_can_let_its_own_rules_alone_allow_something() {
         allowed_tools: vec!["Read".to_owned()],
         ..Startup::default()
     };
-    let (policy, notices) = startup(Destination::PolicySettings).policy(places());
+    let (mut policy, notices) = startup(Destination::PolicySettings).policy(places());
     assert_eq!(rules(&policy).len(), 2);
     assert_eq!(notices.len(), 2);
+    // Nor can anybody add one later.
+    let add = |behavior| {
+        let rules = vec![RuleValue::content("Bash", "later")];
+        PermissionUpdate::add_rules(rules, behavior, Destination::Session)
+    };
+    assert_eq!(
+        policy.apply(&add(Behavior::Allow)),
+        Err(Dropped::OnlyManagedRules)
+    );
+    assert_eq!(policy.apply(&add(Behavior::Deny)), Ok(()));
+    assert_eq!(rules(&policy).len(), 3);
     // Nobody else can say so.
     let (policy, notices) = startup(Destination::LocalSettings).policy(places());
     assert_eq!(rules(&policy).len(), 4);
