@@ -36,9 +36,19 @@ pub(crate) fn target(policy: &Policy, call: &Call<'_>) -> Option<String> {
     }
 }
 
-/// The directories of a pattern in front of the first one that is special.
+/// The directories of a pattern in front of the first one that is special. One that may lead anywhere behind it begins at
+/// the root.
 fn fixed_part(pattern: &str) -> &str {
     let special = pattern.find(['*', '?', '[', '{']);
+    let behind = &pattern[special.unwrap_or(pattern.len())..];
+    let climbs = behind.split(['/', '{', '}', ',']).any(|name| name == "..");
+    if climbs
+        || ["{/", ",/", "[/", "{~", ",~"]
+            .iter()
+            .any(|jump| behind.contains(jump))
+    {
+        return "/";
+    }
     let plain = &pattern[..special.unwrap_or(pattern.len())];
     match (special, plain.rfind('/')) {
         (None, _) => plain,

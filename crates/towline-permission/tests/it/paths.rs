@@ -313,6 +313,21 @@ fn a_search_is_where_its_pattern_begins() {
         Ask
     );
     assert_eq!(session.verdict("LS", &json!({"path": "secret"})), Deny);
+    let session = Session::new(PermissionMode::Default);
+    for pattern in [
+        "{/etc,/root}/*",
+        "[/]etc/*",
+        "*/../../../etc/*",
+        "{a,..}/*",
+        "{a,~/b}",
+    ] {
+        let verdict = session.verdict("Glob", &json!({"pattern": pattern}));
+        assert_eq!(verdict, Ask, "{pattern}");
+    }
+    assert_eq!(
+        session.verdict("Glob", &json!({"pattern": "src/**/*.{rs,toml}"})),
+        Allow
+    );
 }
 
 #[test]
