@@ -22,6 +22,7 @@ use crate::{
     decision::{Decision, Part, Reason, Verdict},
     path::{self, Access, PathVerdict},
     policy::Policy,
+    tool,
 };
 use located::{Located, located};
 use question::Question;
@@ -124,7 +125,8 @@ impl<'c> Case<'c> {
     /// What is decided where no rule stands against it.
     fn ordinary(&self) -> Decision {
         let is_auto = self.policy.mode == PermissionMode::Auto;
-        if let Some(entry) = rules::tool_wide(self.policy, &Behavior::Allow).filter(|_| !is_auto) {
+        if let Some(entry) = tool::wide(self.policy, &Behavior::Allow, "Bash").filter(|_| !is_auto)
+        {
             return match self.first_protected() {
                 Some(question) => question.decision(self),
                 None if self.script.in_background => self.background(),
@@ -293,7 +295,7 @@ impl<'c> Case<'c> {
             Reason::Parts
         };
         let mut decision = Decision::ask(reason);
-        decision.suggestions = question::approval(self.policy, missing);
+        decision.suggestions = suggest::for_commands(missing).map(|update| vec![update]);
         decision
     }
 

@@ -200,6 +200,16 @@ impl PermissionUpdate {
         }
     }
 
+    /// An update that adds working directories.
+    pub fn add_directories(directories: Vec<Text>, destination: Destination) -> Self {
+        Self {
+            kind: Some(UpdateKind::AddDirectories),
+            directories: Some(directories),
+            destination: Some(destination),
+            ..Self::default()
+        }
+    }
+
     /// The same update in the form the real CLI writes and understands; nothing for a mere hint (document 000).
     #[must_use]
     pub fn standard(&self) -> Option<Self> {

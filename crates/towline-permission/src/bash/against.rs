@@ -14,19 +14,15 @@ use crate::{
     path::{self, Access, PathVerdict},
     policy::Policy,
     rule::Entry,
+    tool,
 };
 
 impl<'c> Case<'c> {
     /// A rule that forbids a command of the line, or a path that one touches.
     pub(super) fn forbidden(&self) -> Option<&'c Entry> {
-        let by_command = || {
-            self.script
-                .commands
-                .iter()
-                .find_map(|command| rules::against(self.policy, command, &Behavior::Deny))
-        };
-        rules::tool_wide(self.policy, &Behavior::Deny)
-            .or_else(by_command)
+        let mut commands = self.script.commands.iter();
+        commands
+            .find_map(|command| rules::against(self.policy, command, &Behavior::Deny))
             .or_else(|| rules::against_line(self.policy, self.line, &Behavior::Deny))
             .or_else(|| self.forbidden_path(self.located))
     }
@@ -85,7 +81,7 @@ impl<'c> Case<'c> {
 
     /// A question because a rule wants it.
     pub(super) fn asked_by_rule(&self) -> Option<Decision> {
-        if let Some(entry) = rules::tool_wide(self.policy, &Behavior::Ask) {
+        if let Some(entry) = tool::wide(self.policy, &Behavior::Ask, "Bash") {
             return Some(Decision::ask(Reason::Rule(entry.clone())));
         }
         for command in &self.script.commands {

@@ -1,6 +1,6 @@
 //! Why a command line is asked about, and what would let it run the next time.
 
-use towline_protocol::{PermissionMode, PermissionUpdate};
+use towline_protocol::PermissionMode;
 
 use super::{
     Case, hidden, name_of,
@@ -12,8 +12,7 @@ use super::{
 };
 use crate::{
     decision::{Decision, Reason},
-    path::Access,
-    policy::Policy,
+    path::{self, Access},
 };
 
 /// A path that stands in the way.
@@ -183,15 +182,7 @@ fn directory_of(case: &Case<'_>, path: &str) -> String {
     if case.facts.directories.contains(path) {
         return path.to_owned();
     }
-    match path.rsplit_once('/') {
-        Some(("", _)) | None => "/".to_owned(),
-        Some((parent, _)) => parent.to_owned(),
-    }
-}
-
-/// What would let the parts of a line run that did not pass.
-pub(super) fn approval(_policy: &Policy, missing: &[&Command]) -> Option<Vec<PermissionUpdate>> {
-    suggest::for_commands(missing).map(|update| vec![update])
+    path::parent(path).to_owned()
 }
 
 /// A question about a line that cannot be understood well enough.

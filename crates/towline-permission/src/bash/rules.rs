@@ -22,13 +22,6 @@ fn about_commands<'p>(
         .filter_map(|entry| entry.rule.content().map(|content| (entry, content)))
 }
 
-/// The rule about all commands that says one thing.
-pub(crate) fn tool_wide<'p>(policy: &'p Policy, behavior: &Behavior) -> Option<&'p Entry> {
-    policy
-        .rules(behavior)
-        .find(|entry| entry.rule.tool() == "Bash" && entry.rule.is_tool_wide())
-}
-
 /// Whether there is any rule that forbids some commands.
 pub(crate) fn forbids_some(policy: &Policy) -> bool {
     about_commands(policy, &Behavior::Deny).next().is_some()

@@ -1,11 +1,8 @@
 //! Which rules would let a command run the next time.
 
-use towline_protocol::{
-    Behavior, Destination, PermissionMode, PermissionUpdate, RuleValue, UpdateKind,
-};
+use towline_protocol::{Behavior, Destination, PermissionMode, PermissionUpdate, RuleValue};
 
-use super::wrapper;
-use crate::bash::shell::Command;
+use super::{shell::Command, wrapper};
 
 /// The content of a rule for a command as it is written: its first two words if the second is a subcommand, or else the
 /// command itself. Nothing if no rule can name it.
@@ -14,11 +11,8 @@ pub(crate) fn content(text: &str) -> Option<String> {
     if let Some((first, _)) = text.split_once('\n') {
         // No rule has two lines.
         let first = content(first)?;
-        return Some(
-            first
-                .strip_suffix(" *")
-                .map_or(format!("{first} *"), |prefix| format!("{prefix} *")),
-        );
+        let prefix = first.strip_suffix(" *").unwrap_or(&first);
+        return Some(format!("{prefix} *"));
     }
     let mut rest = text;
     // Variables that change nothing are not a part of it.
@@ -93,12 +87,7 @@ pub(crate) fn read_directory(directory: &str) -> PermissionUpdate {
 
 /// An update that makes a directory one of the working directories for the session.
 pub(crate) fn add_directory(directory: &str) -> PermissionUpdate {
-    PermissionUpdate {
-        kind: Some(UpdateKind::AddDirectories),
-        directories: Some(vec![directory.into()]),
-        destination: Some(Destination::Session),
-        ..PermissionUpdate::default()
-    }
+    PermissionUpdate::add_directories(vec![directory.into()], Destination::Session)
 }
 
 /// An update to the mode in which files are edited without questions.

@@ -1,6 +1,6 @@
 //! The tools that look at files and change them.
 
-use towline_protocol::{Behavior, Destination, PermissionMode, PermissionUpdate, UpdateKind};
+use towline_protocol::{Behavior, Destination, PermissionMode, PermissionUpdate};
 
 use super::{suggest_at, wide};
 use crate::{
@@ -205,12 +205,11 @@ impl File<'_> {
             .iter()
             .any(|end| !path::is_inside(self.policy, end))
         {
-            updates.push(PermissionUpdate {
-                kind: Some(UpdateKind::AddDirectories),
-                directories: Some(directories.into_iter().map(Into::into).collect()),
-                destination: Some(Destination::Session),
-                ..PermissionUpdate::default()
-            });
+            let directories = directories.into_iter().map(Into::into).collect();
+            updates.push(PermissionUpdate::add_directories(
+                directories,
+                Destination::Session,
+            ));
         }
         updates
     }

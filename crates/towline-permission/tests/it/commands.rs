@@ -113,7 +113,7 @@ fn files_that_must_not_be_read_are_not_read_by_another_name() {
     ] {
         assert_eq!(run(&free, command), expected, "{command}");
     }
-    let linked = free.link("/work/project/way/key", "/work/project/secret/key");
+    let linked = free.link("/made/project/way/key", "/made/project/secret/key");
     assert_eq!(run(&linked, "cat way/key"), Deny);
     assert_eq!(run(&linked, "xxd way/key"), Ask);
 }
@@ -128,14 +128,14 @@ fn what_nobody_means_to_remove_is_always_asked_about() {
         "rm -rf $HOME",
         "rm -rf .",
         "rm -rf ..",
-        "rm -rf /work",
+        "rm -rf /made",
         "sudo rm -rf /usr",
         "cd .. && rm -rf project",
-        "ls; rm -r -f /work/project",
+        "ls; rm -r -f /made/project",
     ] {
         assert_eq!(run(&bypass, command), Ask, "{command}");
     }
-    for command in ["rm -rf build", "rm -rf /work/other", "rm x*"] {
+    for command in ["rm -rf build", "rm -rf /made/other", "rm x*"] {
         assert_eq!(run(&bypass, command), Allow, "{command}");
     }
 }

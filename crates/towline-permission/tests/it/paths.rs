@@ -78,14 +78,14 @@ fn a_rule_is_anchored_by_its_first_letters_and_its_source() {
         ("//etc/**", ProjectSettings, "/etc/hosts", true),
         ("/etc/**", ProjectSettings, "/etc/hosts", false),
         ("~/docs/**", ProjectSettings, "/home/ann/docs/a", true),
-        ("/docs/**", ProjectSettings, "/work/project/docs/a", true),
-        ("/docs/**", LocalSettings, "/work/project/docs/a", true),
-        ("/docs/**", CliArg, "/work/project/docs/a", true),
-        ("/docs/**", InSession, "/work/project/docs/a", true),
-        ("/docs/**", UserSettings, "/work/project/docs/a", false),
+        ("/docs/**", ProjectSettings, "/made/project/docs/a", true),
+        ("/docs/**", LocalSettings, "/made/project/docs/a", true),
+        ("/docs/**", CliArg, "/made/project/docs/a", true),
+        ("/docs/**", InSession, "/made/project/docs/a", true),
+        ("/docs/**", UserSettings, "/made/project/docs/a", false),
         ("/docs/**", UserSettings, "/home/ann/.claude/docs/a", true),
         ("/docs/**", FlagSettings, "/opt/flags/docs/a", true),
-        ("docs/**", UserSettings, "/work/project/docs/a", true),
+        ("docs/**", UserSettings, "/made/project/docs/a", true),
         ("docs/**", UserSettings, "/home/ann/docs/a", false),
     ];
     for (content, source, path, about) in cases {
@@ -127,7 +127,7 @@ fn what_allows_is_narrower_than_what_denies() {
 
 #[test]
 fn edit_rules_govern_every_tool_that_writes() {
-    for rule in ["Edit(/sub/**)", "Edit(sub)", "Edit(//work/project/sub/**)"] {
+    for rule in ["Edit(/sub/**)", "Edit(sub)", "Edit(//made/project/sub/**)"] {
         let session = Session::new(PermissionMode::Default).allow(rule);
         assert_eq!(session.write("sub/a"), Allow, "{rule}");
         assert_eq!(session.write("a"), Ask, "{rule}");
@@ -172,15 +172,15 @@ fn what_must_not_be_read_must_not_be_written_but_not_the_other_way_round() {
 fn a_denied_path_is_denied_however_it_is_written() {
     let session = Session::new(PermissionMode::BypassPermissions)
         .deny("Read(./secret/**)")
-        .link("/work/project/door/key", "/work/project/secret/key");
+        .link("/made/project/door/key", "/made/project/secret/key");
     for path in [
         "secret/key",
         "./secret/key",
         "sub/../secret/key",
-        "/work/project//secret//key",
-        "/work/other/../project/secret/key",
+        "/made/project//secret//key",
+        "/made/other/../project/secret/key",
         "SECRET/key",
-        "/WORK/Project/secret/key",
+        "/MADE/Project/secret/key",
         "door/key",
     ] {
         assert_eq!(session.read(path), Deny, "{path}");
@@ -191,8 +191,8 @@ fn a_denied_path_is_denied_however_it_is_written() {
 fn a_link_must_be_allowed_at_both_ends() {
     let link = |session: Session| {
         session
-            .link("/work/project/door/a", "/out/a")
-            .link("/work/project/door", "/out")
+            .link("/made/project/door/a", "/out/a")
+            .link("/made/project/door", "/out")
     };
     let read = |rules: &[&str]| {
         let session = Session::new(PermissionMode::Default);
@@ -217,7 +217,7 @@ fn a_link_must_be_allowed_at_both_ends() {
     assert_eq!(
         suggested(&decision).unwrap(),
         [
-            "+Read(//work/project/door/**)@session",
+            "+Read(//made/project/door/**)@session",
             "+Read(//out/**)@session"
         ]
     );
@@ -227,7 +227,7 @@ fn a_link_must_be_allowed_at_both_ends() {
 fn a_link_out_of_the_project_is_not_written_through_because_the_tool_is_allowed() {
     let session = Session::new(PermissionMode::AcceptEdits)
         .allow("Write")
-        .link("/work/project/door/a", "/out/a");
+        .link("/made/project/door/a", "/out/a");
     let decision = session.decide("Write", &json!({"file_path": "door/a"}));
     assert_eq!(decision.verdict, Ask);
     assert!(matches!(decision.reason, Reason::Safety(_)), "{decision:?}");
@@ -267,7 +267,7 @@ fn protected_files_are_asked_about_whatever_the_rules_say() {
     for (path, expected) in cases {
         assert_eq!(session.write(path), expected, "{path}");
     }
-    let link = session.link("/work/project/door", "/work/project/.git/config");
+    let link = session.link("/made/project/door", "/made/project/.git/config");
     assert_eq!(link.write("door"), Ask);
     let bypass = Session::new(PermissionMode::BypassPermissions);
     assert_eq!(bypass.write(".git/config"), Allow);

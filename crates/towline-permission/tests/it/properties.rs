@@ -133,7 +133,7 @@ fn call() -> impl Strategy<Value = (&'static str, Value)> {
 }
 
 fn session(mode: PermissionMode, rules: &[(String, Behavior)]) -> Session {
-    let session = Session::new(mode).link("/work/project/link", "/out/a");
+    let session = Session::new(mode).link("/made/project/link", "/out/a");
     rules.iter().fold(session, |session, (rule, behavior)| {
         session.rule_from(rule, behavior.clone(), Destination::LocalSettings)
     })

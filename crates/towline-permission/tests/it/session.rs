@@ -16,8 +16,8 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(mode: PermissionMode) -> Self {
         let places = Places {
-            project: "/work/project".into(),
-            current: "/work/project".into(),
+            project: "/made/project".into(),
+            current: "/made/project".into(),
             home: "/home/ann".into(),
             config: "/home/ann/.claude".into(),
             flag_settings: Some("/opt/flags".into()),

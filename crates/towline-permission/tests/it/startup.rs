@@ -8,7 +8,7 @@ use towline_protocol::RuleValue;
 
 fn places() -> Places {
     Places {
-        project: "/work/project".into(),
+        project: "/made/project".into(),
         home: "/home/ann".into(),
         ..Places::default()
     }
@@ -157,7 +157,7 @@ fn what_an_untrusted_project_allows_does_not_count() {
             .iter()
             .map(|known| &*known.path)
             .collect();
-        assert_eq!(paths, ["/work/x", "/home/ann/y"]);
+        assert_eq!(paths, ["/made/x", "/home/ann/y"]);
         assert_eq!(notices, [""; 0]);
     }
 }

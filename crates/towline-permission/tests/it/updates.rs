@@ -211,14 +211,14 @@ fn modes_and_directories_change_at_once() {
     apply(r#"{"type":"setMode","mode":"acceptEdits","destination":"userSettings"}"#);
     apply(r#"{"type":"addDirectories","directories":["../x","/y"],"destination":"localSettings"}"#);
     apply(r#"{"type":"removeDirectories","directories":["/y"],"destination":"localSettings"}"#);
-    apply(r#"{"type":"removeDirectories","directories":["/work/x"],"destination":"session"}"#);
+    apply(r#"{"type":"removeDirectories","directories":["/made/x"],"destination":"session"}"#);
     assert_eq!(policy.mode, PermissionMode::AcceptEdits);
     let paths: Vec<_> = policy
         .directories()
         .iter()
         .map(|known| &*known.path)
         .collect();
-    assert_eq!(paths, ["/work/x"]);
+    assert_eq!(paths, ["/made/x"]);
     policy.may_bypass = true;
     policy.set_mode(&PermissionMode::BypassPermissions).unwrap();
     policy.set_mode(&PermissionMode::Manual).unwrap();

@@ -164,7 +164,7 @@ const WALLS: &[Wall] = &[
     },
     Wall {
         name: "towline-store",
-        may_see: &["towline-protocol", "towline-permission"],
+        may_see: &["towline-protocol"],
         never: &[],
         because: "",
     },

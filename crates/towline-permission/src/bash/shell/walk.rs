@@ -73,19 +73,7 @@ impl<'l> Walk<'l> {
                 self.children(node, place, in_pipe);
             }
             "comment" | "variable_name" | "heredoc_body" | "heredoc_end" => {}
-            "word"
-            | "string"
-            | "raw_string"
-            | "concatenation"
-            | "number"
-            | "simple_expansion"
-            | "expansion"
-            | "command_substitution"
-            | "process_substitution"
-            | "arithmetic_expansion"
-            | "ansi_c_string"
-            | "translated_string"
-            | "brace_expression" => {
+            kind if word::is_word(kind) => {
                 self.word(node);
             }
             _ => self.children(node, place, in_pipe),
