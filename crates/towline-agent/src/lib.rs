@@ -1,0 +1,14 @@
+//! A coding agent that speaks the stream-json protocol: what is on the other end of the wire.
+//!
+//! [`serve`](engine) takes the host's lines and gives the agent's. Inside, [`turn`] is a pure machine from one prompt to
+//! one result; `engine` is the loop around it that carries out what it asks for: [`model`] calls, [`tools`], questions
+//! to the host, records of the transcript.
+//!
+//! Nothing here reads the environment, the command line, `$HOME` or standard input: whoever starts the agent gives
+//! these in.
+
+mod config;
+mod model;
+mod tools;
+
+pub use config::*;
