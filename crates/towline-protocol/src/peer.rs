@@ -7,7 +7,9 @@
 use std::{collections::VecDeque, time::Instant};
 
 use crate::{
-    control::{ControlCancelRequest, ControlRequest, ControlResponse, Failure, request::Request},
+    control::{
+        ControlCancelRequest, ControlRequest, ControlResponse, Failure, Reply, request::Request,
+    },
     ids::RequestId,
     json::{Json, Text},
     to_agent::ToAgent,
@@ -197,15 +199,41 @@ impl Peer {
 
     /// Answers a question of the other side. Whether it was still open; if not, nothing is sent.
     pub fn answer(&mut self, ticket: Ticket, answer: Answer) -> bool {
-        let Some(place) = self
-            .theirs
-            .iter()
-            .position(|theirs| theirs.ticket == ticket)
-        else {
+        let Some(id) = self.take(ticket) else {
             return false;
         };
-        let theirs = self.theirs.remove(place);
-        self.reply(theirs.id, answer);
+        self.respond(id, answer);
+        true
+    }
+
+    /// Answers a question of the other side with more than a value or a text. Whether it was still open; if not,
+    /// nothing is sent. The id of the answer is that of the question.
+    ///
+    /// ```
+    /// use towline_protocol::{ControlLine, ControlRequest, Event, Failure, Output, Peer, Reply, Request};
+    ///
+    /// let mut peer = Peer::new("req_");
+    /// peer.handle(ControlLine::Request(ControlRequest::new("a", Request::interrupt())));
+    /// let Some(Output::Event(Event::Asked { ticket, .. })) = peer.poll_output() else { panic!() };
+    /// let failure = Failure { error: "not now".into(), error_code: Some("busy".into()), ..Failure::default() };
+    /// assert!(peer.reply(ticket, Reply::Error(Box::new(failure))));
+    /// let Some(Output::Send(ControlLine::Response(line))) = peer.poll_output() else { panic!() };
+    /// assert_eq!(line.request_id(), Some(&"a".into()));
+    /// ```
+    pub fn reply(&mut self, ticket: Ticket, mut reply: Reply) -> bool {
+        let Some(id) = self.take(ticket) else {
+            return false;
+        };
+        match &mut reply {
+            Reply::Success(success) => success.request_id = id,
+            Reply::Error(failure) => failure.request_id = id,
+            Reply::Flat { request_id, .. } => *request_id = id,
+            Reply::Unknown(_) => {}
+        }
+        self.send(ControlLine::Response(ControlResponse {
+            reply,
+            extra: Extra::default(),
+        }));
         true
     }
 
@@ -241,7 +269,7 @@ impl Peer {
         while let Some(place) = self.theirs.iter().position(is_due) {
             let theirs = self.theirs.remove(place);
             if let Some((_, answer)) = theirs.deadline {
-                self.reply(theirs.id, answer);
+                self.respond(theirs.id, answer);
             }
             self.event(Event::Withdrawn {
                 ticket: theirs.ticket,
@@ -360,7 +388,16 @@ impl Peer {
         self.settle(id, outcome);
     }
 
-    fn reply(&mut self, id: Option<RequestId>, answer: Answer) {
+    /// The id of a question that is open; it is not open any more.
+    fn take(&mut self, ticket: Ticket) -> Option<Option<RequestId>> {
+        let place = self
+            .theirs
+            .iter()
+            .position(|theirs| theirs.ticket == ticket)?;
+        Some(self.theirs.remove(place).id)
+    }
+
+    fn respond(&mut self, id: Option<RequestId>, answer: Answer) {
         self.send(ControlLine::Response(match answer {
             Ok(value) => ControlResponse::success(id, value),
             Err(error) => ControlResponse::error(id, error),
