@@ -7,6 +7,7 @@
 //! Nothing here reads the environment, the command line, `$HOME` or standard input: whoever starts the agent gives
 //! these in.
 
+mod commands;
 mod config;
 mod model;
 mod tools;
