@@ -9,6 +9,7 @@
 
 mod commands;
 mod config;
+mod lists;
 mod model;
 mod tools;
 
