@@ -25,7 +25,10 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
 
 use entry::{Entry, Placement, Wish, new_id};
 pub(crate) use event::{Task, TaskEnd, TaskEvent};
@@ -138,9 +141,18 @@ impl Commands {
         let shared = &self.owner.shared;
         let (entry, process) = shared.start(order, Placement::Background)?;
         let task = entry.task();
-        let supervise = supervisor::supervise(Arc::clone(shared), entry, process, None);
-        shared.tell(TaskEvent::Started(task.clone())).await;
-        tokio::spawn(supervise);
+        let mut guard = StopOnDrop(Some(Arc::clone(&entry)));
+        let (told, is_told) = oneshot::channel();
+        let started = TaskEvent::Started(task.clone());
+        let shared = Arc::clone(shared);
+        // All in a task of its own: whoever wanted this may be gone before the host has been told.
+        tokio::spawn(async move {
+            shared.tell(started).await;
+            told.send(()).ok();
+            supervisor::supervise(shared, entry, process, None).await;
+        });
+        is_told.await.ok();
+        guard.0 = None;
         Ok(task)
     }
 

@@ -10,6 +10,8 @@ mod enter_plan_mode;
 mod exit_plan_mode;
 mod kill_shell;
 mod ls;
+#[cfg(test)]
+mod schemas;
 mod side_call;
 mod task_create;
 mod task_get;

@@ -138,6 +138,26 @@ async fn a_dropped_future_leaves_no_process() {
 }
 
 #[tokio::test]
+async fn a_start_that_is_dropped_before_the_host_is_told_leaves_no_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pulse = Pulse::in_folder(folder.path());
+    let (commands, mut events) = commands(folder.path());
+    let sender = commands.owner.shared.events.clone();
+    let slots = sender.reserve_many(EVENTS).await.unwrap();
+    tokio::select! {
+        started = commands.start(order(pulse.stubborn())) => panic!("{started:?}"),
+        () = pulse.expect(Sign::Up) => {}
+    }
+    drop(slots);
+    pulse.expect(Sign::Gone).await;
+    assert!(matches!(events.recv().await, Some(TaskEvent::Started(_))));
+    assert!(matches!(
+        events.recv().await,
+        Some(TaskEvent::Finished { .. })
+    ));
+}
+
+#[tokio::test]
 async fn dropped_commands_leave_nothing_in_the_background() {
     let folder = tempfile::tempdir().unwrap();
     let mut pulse = Pulse::in_folder(folder.path());
