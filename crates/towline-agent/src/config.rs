@@ -21,6 +21,10 @@ pub struct Config {
     pub temporary: PathBuf,
     /// The environment that commands get.
     pub environment: BTreeMap<OsString, OsString>,
+    /// How long commands may take.
+    pub shell: Shell,
+    /// How web pages are fetched.
+    pub web: Web,
     /// How the agent was started, for the transcript, such as `sdk-cli` or `sdk-py`.
     pub entrypoint: String,
     /// Who answers.
@@ -202,6 +206,60 @@ pub struct OutputOptions {
     pub replay_user_messages: bool,
     /// Whether the host wants to know when the session is idle (`CLAUDE_CODE_SDK_READS_SESSION_STATE`).
     pub session_state: bool,
+}
+
+/// How long commands may take.
+///
+/// ```
+/// use std::time::Duration;
+/// use towline_agent::Shell;
+///
+/// assert_eq!(Shell::default().default_timeout, Duration::from_secs(120));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shell {
+    /// Where the model does not say (`BASH_DEFAULT_TIMEOUT_MS`).
+    pub default_timeout: Duration,
+    /// Whatever the model says (`BASH_MAX_TIMEOUT_MS`).
+    pub max_timeout: Duration,
+}
+
+impl Default for Shell {
+    fn default() -> Self {
+        Self {
+            default_timeout: Duration::from_secs(120),
+            max_timeout: Duration::from_secs(600),
+        }
+    }
+}
+
+/// How web pages are fetched.
+///
+/// ```
+/// use towline_agent::Web;
+///
+/// assert!(!Web::default().allow_private);
+/// assert!(Web::default().upgrade);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Web {
+    /// Whether addresses may be fetched that are not on the public internet: this machine, the local network, the
+    /// cloud's metadata.
+    pub allow_private: bool,
+    /// Whether `http` becomes `https`, but for this machine.
+    pub upgrade: bool,
+    /// How long a page may take in all.
+    pub timeout: Duration,
+}
+
+impl Default for Web {
+    fn default() -> Self {
+        Self {
+            allow_private: false,
+            upgrade: true,
+            timeout: Duration::from_secs(60),
+        }
+    }
 }
 
 /// A signal that the process got.

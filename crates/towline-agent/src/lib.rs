@@ -7,7 +7,9 @@
 //! Nothing here reads the environment, the command line, `$HOME` or standard input: whoever starts the agent gives
 //! these in.
 
+mod commands;
 mod config;
+mod lists;
 mod model;
 mod tools;
 

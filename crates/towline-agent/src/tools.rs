@@ -3,7 +3,26 @@
 //! A tool is plain code that does IO. It never asks for permission: whoever calls it has done that. What goes wrong is
 //! data for the model ([`Outcome::error`]), never an `Err`.
 
+mod ask_user_question;
+mod bash;
+mod bash_output;
+mod enter_plan_mode;
+mod exit_plan_mode;
+mod kill_shell;
 mod ls;
+#[cfg(test)]
+mod schemas;
+mod side_call;
+mod task_create;
+mod task_get;
+mod task_list;
+mod task_output;
+mod task_stop;
+mod task_update;
+mod todo_read;
+mod todo_write;
+mod web_fetch;
+mod web_search;
 
 use std::{
     borrow::Cow,
@@ -15,6 +34,12 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use towline_protocol::Content;
+
+pub(crate) use ask_user_question::{input_for_question, input_with_answers};
+pub(crate) use side_call::SideCall;
+pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
+
+use crate::{Shell, Web, commands::Commands, lists::Lists};
 
 /// A tool, by its input.
 pub(crate) trait Tool: Sized + DeserializeOwned + JsonSchema + Send {
@@ -39,9 +64,60 @@ pub(crate) struct Place {
     pub(crate) project: Arc<Path>,
     /// Where the shell is now.
     pub(crate) current: PathBuf,
+    /// Where the shell may stay, beside the project.
+    pub(crate) directories: Arc<[PathBuf]>,
+    /// Where results go that are too long for the model.
+    pub(crate) results: Arc<Path>,
+    /// The id of this call.
+    pub(crate) tool_use_id: Arc<str>,
+    /// The shell commands of the session.
+    pub(crate) commands: Commands,
+    /// How long they may take.
+    pub(crate) shell: Shell,
+    /// Its to-do and task lists.
+    pub(crate) lists: Lists,
+    /// How web pages are fetched.
+    pub(crate) web: Web,
+    /// Asks the model beside the conversation. Nothing where there is no model to ask.
+    pub(crate) ask: Option<SideCall<String, String>>,
+    /// Has the model's own search tool search the web. Nothing where it has none.
+    pub(crate) search: Option<SideCall<SearchQuery, SearchAnswer>>,
 }
 
 impl Place {
+    /// A place for tests: a folder that is the project, and commands whose events nobody hears.
+    #[cfg(test)]
+    pub(crate) fn in_folder(
+        folder: &Path,
+    ) -> (
+        Self,
+        tokio::sync::mpsc::Receiver<crate::commands::TaskEvent>,
+    ) {
+        let project = folder
+            .canonicalize()
+            .expect("the folder exists")
+            .join("project");
+        std::fs::create_dir_all(&project).expect("the folder can be written to");
+        let (commands, events) = Commands::new(crate::commands::CommandOptions {
+            environment: std::env::vars_os().collect(),
+            folder: folder.join("tasks"),
+        });
+        let place = Self {
+            current: project.clone(),
+            project: project.into(),
+            directories: Arc::new([]),
+            results: folder.join("tool-results").into(),
+            tool_use_id: "toolu_test".into(),
+            commands,
+            shell: Shell::default(),
+            lists: Lists::default(),
+            web: Web::default(),
+            ask: None,
+            search: None,
+        };
+        (place, events)
+    }
+
     /// A path as the model gave it, made absolute.
     pub(crate) fn absolute<'a>(&self, path: &'a Path) -> Cow<'a, Path> {
         if path.is_absolute() {
@@ -185,5 +261,22 @@ fn read_input<T: Tool>(input: &Value) -> Result<T, Outcome> {
 }
 
 tools! {
+    ask_user_question::AskUserQuestion,
+    bash::Bash,
+    bash_output::BashOutput,
+    enter_plan_mode::EnterPlanMode,
+    exit_plan_mode::ExitPlanMode,
+    kill_shell::KillBash,
+    kill_shell::KillShell,
     ls::Ls,
+    task_create::TaskCreate,
+    task_get::TaskGet,
+    task_list::TaskList,
+    task_output::TaskOutput,
+    task_stop::TaskStop,
+    task_update::TaskUpdate,
+    todo_read::TodoRead,
+    todo_write::TodoWrite,
+    web_fetch::WebFetch,
+    web_search::WebSearch,
 }
