@@ -3,7 +3,57 @@
 //! A [`Model`] is the Messages API over HTTP, or the offline responder that needs no account. Both give the same events:
 //! those of the API's own stream, and what happened around it.
 
+mod api;
+pub(crate) mod catalogue;
+pub(crate) mod cost;
+mod failure;
+mod offline;
+mod retry;
+
+use tokio::sync::mpsc::Sender;
 use towline_protocol::{Json, StreamEvent, Text};
+
+use crate::config::{ModelOptions, Provider};
+
+/// Who answers.
+#[derive(Debug)]
+pub(crate) enum Model {
+    /// The Messages API.
+    Api(Box<api::Api>),
+    /// The responder that needs no account.
+    Offline(offline::Offline),
+}
+
+impl Model {
+    /// Nothing is read or connected before the first call.
+    pub(crate) fn new(provider: &Provider, options: &ModelOptions) -> Self {
+        match provider {
+            Provider::Api(api) => {
+                let fallback = options.fallback.as_deref();
+                let fallback = fallback.map(|name| catalogue::resolve(Some(name)).to_owned());
+                Self::Api(Box::new(api::Api::new(api.clone(), fallback)))
+            }
+            Provider::Offline => Self::Offline(offline::Offline::default()),
+        }
+    }
+
+    /// Calls the model. The events end with `Done` or `Failed`.
+    ///
+    /// Dropping the future, or the receiver, is the interrupt: it ends the request at once.
+    pub(crate) async fn call(&self, request: Request, events: Sender<ModelEvent>) {
+        let answer = async {
+            match self {
+                Self::Api(api) => api.call(request, &events).await,
+                Self::Offline(offline) => offline.call(&request, &events).await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = events.closed() => {}
+            () = answer => {}
+        }
+    }
+}
 
 /// One call of the model.
 #[derive(Clone, Debug, Default)]
@@ -94,6 +144,8 @@ pub(crate) struct ApiError {
     pub(crate) kind: Option<String>,
     /// What the protocol calls it: `authentication_failed`, `rate_limit`, `server_error`, …
     pub(crate) name: &'static str,
+    /// The agent's own name for it (`api_error`), where it has one: `connection_failed`.
+    pub(crate) code: Option<&'static str>,
     /// For a person: what happened and what to do.
     pub(crate) message: String,
     /// The id of the API's request, from the answer's headers.
