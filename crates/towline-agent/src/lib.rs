@@ -9,8 +9,16 @@
 
 mod commands;
 mod config;
+mod engine;
+mod history;
 mod lists;
 mod model;
+mod session;
 mod tools;
+mod turn;
 
 pub use config::*;
+pub use engine::{Exit, serve};
+
+/// The version of the real CLI whose protocol this agent speaks; hosts look at it.
+pub const VERSION: &str = "2.1.325";

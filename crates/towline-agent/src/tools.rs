@@ -39,7 +39,7 @@ pub(crate) use ask_user_question::{input_for_question, input_with_answers};
 pub(crate) use side_call::SideCall;
 pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
 
-use crate::{Shell, Web, commands::Commands, lists::Lists};
+use crate::{Shell, Web, commands::Commands, lists::Lists, model::catalogue::ModelFacts};
 
 /// A tool, by its input.
 pub(crate) trait Tool: Sized + DeserializeOwned + JsonSchema + Send {
@@ -279,4 +279,40 @@ tools! {
     todo_write::TodoWrite,
     web_fetch::WebFetch,
     web_search::WebSearch,
+}
+
+/// Whether the tool is a question to the person rather than something to do.
+pub(crate) fn is_question(name: &str) -> bool {
+    matches!(name, "AskUserQuestion" | "ExitPlanMode")
+}
+
+/// Whether the tool is no use where nobody can be asked.
+pub(crate) fn needs_person(name: &str) -> bool {
+    matches!(name, "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode")
+}
+
+/// What a person is shown of an input.
+pub(crate) fn shown_input(name: &str, input: &Value) -> Value {
+    match name {
+        "AskUserQuestion" => input_for_question(input),
+        _ => input.clone(),
+    }
+}
+
+/// The input that a call runs with, when whoever allowed it gave another one.
+pub(crate) fn answered_input(name: &str, asked: &Value, given: Value) -> Value {
+    match name {
+        "AskUserQuestion" => input_with_answers(asked, given),
+        _ => given,
+    }
+}
+
+/// Whether a tool is offered where nobody says which are. Newer models keep their lists without a tool for it.
+pub(crate) fn by_default(name: &str, model: &ModelFacts) -> bool {
+    match name {
+        "TaskCreate" | "TaskGet" | "TaskList" | "TaskUpdate" => model.generation.keeps_task_list(),
+        // Another name for the same thing, for those who learnt it.
+        "KillBash" => false,
+        _ => true,
+    }
 }

@@ -1,0 +1,397 @@
+//! Whether a call may run: decided by the rules, or asked of the host.
+
+use serde_json::{Map as JsonMap, Value};
+use towline_permission::{
+    Call as PermissionCall, Decision, Facts, Reason, Verdict as Ruling, decide, paths,
+};
+use towline_protocol::{
+    Behavior, Extra, Json, Nullable, Outcome as Answered, PermissionAnswer, PermissionDecision,
+    PermissionUpdate, Request, Text, ToolResultMeta, ToolUseId, Wire, control::request::CanUseTool,
+};
+use towline_store::resolve_paths;
+
+use super::Engine;
+use crate::{
+    tools::{self, Outcome, ToolCall},
+    turn::{Call, Refusal, Verdict, rejected, rejected_by_user},
+};
+
+/// A question that the host has not answered.
+#[derive(Debug)]
+pub(super) struct Question {
+    call: Call,
+}
+
+impl Engine {
+    /// Decides about a call, or asks.
+    pub(super) fn consider(&mut self, call: Call) {
+        if let Err(outcome) = self.check(&call) {
+            return self.verdict(&call.id, wrong(outcome));
+        }
+        let decision = self.decide(&call);
+        match decision.verdict {
+            Ruling::Allow => {
+                let meta = meta(&call.id, "accept", "config", decision.reason.kind());
+                let input = call.input.clone();
+                self.verdict(
+                    &call.id,
+                    Verdict::Run {
+                        input,
+                        meta: Some(meta),
+                    },
+                );
+            }
+            Ruling::Deny => self.deny(&call, &decision),
+            Ruling::Ask => self.ask(call, decision),
+        }
+    }
+
+    /// Whether there is such a tool, and its input is one.
+    fn check(&self, call: &Call) -> Result<(), Outcome> {
+        let name = call.name.as_str();
+        if !self.offered(name) {
+            return Err(no_such_tool(name));
+        }
+        match ToolCall::read(name, &call.input) {
+            None => Err(no_such_tool(name)),
+            Some(read) => read.map(drop),
+        }
+    }
+
+    fn decide(&self, call: &Call) -> Decision {
+        let policy = &self.session.policy;
+        let asked = PermissionCall::new(call.name.as_str(), &call.input);
+        let touched = paths(policy, &asked);
+        let resolved = resolve_paths(touched.iter().map(String::as_str));
+        let facts = Facts {
+            links: resolved.links,
+            directories: resolved.directories,
+            ..Facts::default()
+        };
+        decide(policy, &asked, &facts)
+    }
+
+    fn deny(&mut self, call: &Call, decision: &Decision) {
+        let message = denied_because(call, decision, self.session.mode());
+        let kind = decision.reason.kind();
+        let words = in_words(&decision.reason);
+        let line = self
+            .lines()
+            .denied(call, &message, (kind, words.as_deref()));
+        self.send(line);
+        let mut meta = meta(&call.id, "reject", "config", kind);
+        let nobody_to_ask = !self.session.policy.can_ask
+            && !matches!(
+                decision.reason,
+                Reason::Rule(_) | Reason::Mode(_) | Reason::Parts
+            );
+        meta.non_execution_kind = Some(Text::from_static(if nobody_to_ask {
+            "user-rejected"
+        } else {
+            "permission-rule"
+        }));
+        self.verdict(
+            &call.id,
+            Verdict::Refuse(Refusal {
+                outcome: Outcome::error(message),
+                meta: Some(meta),
+                denied: true,
+                stop: false,
+            }),
+        );
+    }
+
+    fn ask(&mut self, call: Call, decision: Decision) {
+        let request = CanUseTool {
+            tool_name: call.name.clone(),
+            display_name: Some(call.name.as_str().into()),
+            input: Json::of(&tools::shown_input(call.name.as_str(), &call.input))
+                .unwrap_or_default(),
+            description: self.description(&call),
+            permission_suggestions: decision
+                .suggestions
+                .map_or(Nullable::Absent, Nullable::Value),
+            blocked_path: decision
+                .blocked_path
+                .map_or(Nullable::Absent, |path| Nullable::Value(path.into())),
+            tool_use_id: Some(call.id.clone()),
+            decision_reason: in_words(&decision.reason).map(Text::from),
+            decision_reason_type: decision.reason.kind().map(Text::from),
+            decision_reason_hook_event: None,
+            decision_reason_hook_source: None,
+            classifier_approvable: None,
+            suppress_always_allow_rule: None,
+            default_to_no: None,
+            matched_ask_rule: None,
+            title: None,
+            agent_id: None,
+            requires_user_interaction: tools::is_question(call.name.as_str()).then_some(true),
+            server_policy_ask_only: None,
+            mcp_server: None,
+            extra: Extra::default(),
+        };
+        let id = self.peer.ask(Request::CanUseTool(Box::new(request)), None);
+        self.questions.insert(id, Question { call });
+    }
+
+    /// What the call is about, for a person.
+    fn description(&self, call: &Call) -> Option<Text> {
+        let text = |key: &str| call.input.get(key).and_then(Value::as_str);
+        let path = text("file_path")
+            .or_else(|| text("notebook_path"))
+            .or_else(|| text("path"));
+        match (call.name.as_str(), path) {
+            ("Bash", _) => text("description").map(Text::from),
+            ("WebFetch", _) => text("url").map(Text::from),
+            ("WebSearch", _) => text("query").map(Text::from),
+            (_, Some(path)) => {
+                let project = &self.session.policy.places.project;
+                let inside = path
+                    .strip_prefix(project.as_str())
+                    .and_then(|rest| rest.strip_prefix('/'));
+                Some(inside.unwrap_or(path).into())
+            }
+            _ => None,
+        }
+    }
+
+    /// A question is over without an answer.
+    pub(super) fn withdraw_question(&mut self, call: &ToolUseId) {
+        let open = self
+            .questions
+            .iter()
+            .find(|(_, question)| question.call.id == *call);
+        if let Some(id) = open.map(|(id, _)| id.clone()) {
+            self.questions.remove(&id);
+            self.peer.cancel(&id);
+        }
+    }
+
+    /// The host has answered, or never will.
+    pub(super) fn settle_question(&mut self, question: Question, answer: Answered) {
+        let call = question.call;
+        let answer = match answer {
+            Answered::Answered(answer) => read_answer(answer.as_ref()),
+            Answered::Refused(failure) => Err(format!("Tool permission request failed: Error: {}", failure.error)),
+            Answered::Closed => {
+                Err("Tool permission request failed: AbortError: Tool permission stream closed before response received".into())
+            }
+            Answered::Cancelled | Answered::TimedOut => return,
+        };
+        let verdict = match answer {
+            Err(problem) => {
+                let mut meta = meta(&call.id, "reject", "config", Some("other"));
+                meta.non_execution_kind = Some(Text::from_static("permission-rule"));
+                Verdict::Refuse(Refusal {
+                    outcome: Outcome::error(problem),
+                    meta: Some(meta),
+                    denied: true,
+                    stop: false,
+                })
+            }
+            Ok(answer) if answer.behavior == Behavior::Allow => self.allowed(&call, &answer),
+            Ok(answer) => refused(&call, &answer),
+        };
+        self.verdict(&call.id, verdict);
+    }
+
+    fn allowed(&mut self, call: &Call, answer: &PermissionAnswer) -> Verdict {
+        let before = self.session.mode().clone();
+        for update in answer.updated_permissions.iter().flatten() {
+            self.update_permissions(update);
+        }
+        self.tell_mode(&before);
+        let changed = answer
+            .updated_input
+            .as_ref()
+            .and_then(|input| input.parse::<JsonMap<String, Value>>().ok())
+            .filter(|input| !input.is_empty());
+        let input = match changed {
+            None => call.input.clone(),
+            Some(changed) => {
+                tools::answered_input(call.name.as_str(), &call.input, Value::Object(changed))
+            }
+        };
+        if let Some(Err(outcome)) = ToolCall::read(call.name.as_str(), &input) {
+            return Verdict::Refuse(Refusal {
+                outcome,
+                meta: Some(meta(
+                    &call.id,
+                    "reject",
+                    "permission_updated_input_invalid",
+                    None,
+                )),
+                denied: false,
+                stop: false,
+            });
+        }
+        let meta = meta(&call.id, "accept", "user_temporary", None);
+        Verdict::Run {
+            input,
+            meta: Some(meta),
+        }
+    }
+
+    /// Changes the rules, and the settings file that keeps them.
+    pub(super) fn update_permissions(&mut self, update: &PermissionUpdate) {
+        let Some(update) = update.standard() else {
+            return;
+        };
+        if let Err(dropped) = self.session.policy.apply(&update) {
+            tracing::warn!("a change of the permissions was left out: {dropped}");
+            return;
+        }
+        if let Err(problem) = self.keep(&update) {
+            let line = self
+                .lines()
+                .informational(&format!("the rule holds for this session only: {problem}"));
+            self.send(line);
+        }
+    }
+
+    /// Writes a change into the settings file that it is meant for.
+    fn keep(&self, update: &PermissionUpdate) -> Result<(), String> {
+        let Some(destination) = &update.destination else {
+            return Ok(());
+        };
+        let workspace =
+            towline_store::Workspace::at(&self.config.cwd).map_err(|error| error.to_string())?;
+        let Some(file) = self.config.home.settings_file(&workspace, destination) else {
+            return Ok(());
+        };
+        let before = file.text.as_ref().map_err(ToString::to_string)?;
+        let text = towline_permission::Settings::write(before, update)
+            .map_err(|error| error.to_string())?;
+        file.write(&text).map_err(|error| error.to_string())
+    }
+
+    fn verdict(&mut self, call: &ToolUseId, verdict: Verdict) {
+        if let Some(running) = &mut self.running {
+            running.turn.handle_verdict(call, verdict);
+        }
+    }
+}
+
+/// The tool does not exist, or not here.
+pub(super) fn no_such_tool(name: &str) -> Outcome {
+    Outcome::misuse(format!("Error: No such tool available: {name}"))
+}
+
+fn wrong(outcome: Outcome) -> Verdict {
+    Verdict::Refuse(Refusal {
+        outcome,
+        meta: None,
+        denied: false,
+        stop: false,
+    })
+}
+
+fn refused(call: &Call, answer: &PermissionAnswer) -> Verdict {
+    if answer.interrupt == Some(true) {
+        return Verdict::Refuse(Refusal {
+            outcome: rejected(),
+            meta: Some(rejected_by_user(&call.id)),
+            denied: true,
+            stop: true,
+        });
+    }
+    let message = answer.message.as_deref().unwrap_or_default();
+    let mut meta = meta(&call.id, "reject", "user_reject", None);
+    meta.non_execution_kind = Some(Text::from_static("permission-rule"));
+    Verdict::Refuse(Refusal {
+        outcome: Outcome::error(message),
+        meta: Some(meta),
+        denied: true,
+        stop: false,
+    })
+}
+
+/// Reads an answer. One that is none is a denial that says so.
+fn read_answer(answer: Option<&Json>) -> Result<PermissionAnswer, String> {
+    let invalid = |why: &str| {
+        format!(
+            "The answer to the permission question is no answer: {why}. Expected {{behavior: 'allow', updatedInput?: object}} \
+             or {{behavior: 'deny', message: string}}."
+        )
+    };
+    let answer = answer.ok_or_else(|| invalid("there is none"))?;
+    let answer = PermissionAnswer::from_json(answer.text().clone())
+        .map_err(|error| invalid(&error.to_string()))?;
+    match &answer.behavior {
+        Behavior::Allow => match &answer.updated_input {
+            Some(input) if !input.is_object() && !input.is_null() => {
+                Err(invalid("updatedInput is not an object"))
+            }
+            _ => Ok(answer),
+        },
+        Behavior::Deny if answer.message.is_some() => Ok(answer),
+        Behavior::Deny => Err(invalid("a denial needs a message")),
+        other => Err(invalid(&format!("`{}` is no behavior", other.as_str()))),
+    }
+}
+
+/// Who decided about a call.
+fn meta(
+    call: &ToolUseId,
+    decision: &'static str,
+    source: &'static str,
+    reason: Option<&str>,
+) -> ToolResultMeta {
+    ToolResultMeta {
+        id: call.clone(),
+        permission_decision: Some(PermissionDecision {
+            decision: Text::from_static(decision),
+            source: Some(Text::from_static(source)),
+            reason_type: reason.map(Text::from),
+            extra: Extra::default(),
+        }),
+        non_execution_kind: None,
+        extra: Extra::default(),
+    }
+}
+
+/// A reason, for a person.
+fn in_words(reason: &Reason) -> Option<String> {
+    match reason {
+        Reason::Hook(words) => words.clone(),
+        Reason::WorkingDirectory(words) | Reason::Safety(words) | Reason::Other(words) => {
+            Some(words.clone())
+        }
+        _ => None,
+    }
+}
+
+/// What the model is told of a call that was denied.
+fn denied_because(
+    call: &Call,
+    decision: &Decision,
+    mode: &towline_protocol::PermissionMode,
+) -> String {
+    let name = call.name.as_str();
+    let what = match call.input.get("command").and_then(Value::as_str) {
+        Some(command) => format!("{name} with command {command}"),
+        None => name.to_owned(),
+    };
+    match &decision.reason {
+        Reason::Mode(_) if *mode == towline_protocol::PermissionMode::DontAsk => format!(
+            "Permission to use {what} has been denied: nobody is asked in this session (mode dontAsk). \
+             Do what can be done without it, and say what was left out."
+        ),
+        Reason::Rule(entry) => format!(
+            "Permission to use {what} has been denied by the rule {}.",
+            entry.rule
+        ),
+        Reason::Parts => format!("Permission to use {what} has been denied."),
+        Reason::Mode(mode) => format!(
+            "Permission to use {what} has been denied in mode {}.",
+            mode.as_str()
+        ),
+        other => match (in_words(other), &decision.blocked_path) {
+            (Some(words), _) if name == "Bash" => words,
+            (_, Some(path)) => format!(
+                "Permission to use {what} on {path} was requested and has not been granted yet."
+            ),
+            _ => format!("Permission to use {what} was requested and has not been granted yet."),
+        },
+    }
+}
