@@ -3,7 +3,22 @@
 //! A tool is plain code that does IO. It never asks for permission: whoever calls it has done that. What goes wrong is
 //! data for the model ([`Outcome::error`]), never an `Err`.
 
+mod blocking;
+mod edit;
+mod file;
+mod glob;
+mod grep;
+mod input;
 mod ls;
+mod multi_edit;
+mod notebook;
+mod notebook_edit;
+mod notebook_read;
+mod read;
+mod search;
+#[cfg(test)]
+mod tried;
+mod write;
 
 use std::{
     borrow::Cow,
@@ -15,6 +30,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use towline_protocol::Content;
+
+pub(crate) use file::FilesRead;
 
 /// A tool, by its input.
 pub(crate) trait Tool: Sized + DeserializeOwned + JsonSchema + Send {
@@ -28,6 +45,9 @@ pub(crate) trait Tool: Sized + DeserializeOwned + JsonSchema + Send {
         false
     }
 
+    /// Fills in what the tool assumes, in an input that was found right; so it stands in the assistant's line.
+    fn normalise(_input: &mut Value) {}
+
     /// Runs it. Dropping the future is the interrupt: whatever was started must end with it.
     fn run(self, place: &Place) -> impl Future<Output = Outcome> + Send;
 }
@@ -39,6 +59,10 @@ pub(crate) struct Place {
     pub(crate) project: Arc<Path>,
     /// Where the shell is now.
     pub(crate) current: PathBuf,
+    /// What the model has seen of which files.
+    pub(crate) files: FilesRead,
+    /// Whether a file must have been read before it is written to; recent models need not.
+    pub(crate) must_read_first: bool,
 }
 
 impl Place {
@@ -138,9 +162,18 @@ macro_rules! tools {
             /// Reads the input of a call. Nothing if there is no such tool; an outcome if the input is wrong.
             pub(crate) fn read(name: &str, input: &Value) -> Option<Result<Self, Outcome>> {
                 Some(match name {
-                    $( $module::$Tool::NAME => read_input(input).map(|call| Self::$Tool(Box::new(call))), )*
+                    $( $module::$Tool::NAME => input::read(input).map(|call| Self::$Tool(Box::new(call))), )*
                     _ => return None,
                 })
+            }
+
+            /// The input of a call as it is meant, with what the tool assumes. Nothing if there is no such tool or the
+            /// input is wrong: then it stays as the model wrote it.
+            pub(crate) fn normalised(name: &str, input: &Value) -> Option<Value> {
+                match name {
+                    $( $module::$Tool::NAME => input::normalised::<$module::$Tool>(input).ok(), )*
+                    _ => None,
+                }
             }
 
             /// Whether it changes nothing, so that it may run beside others.
@@ -170,20 +203,19 @@ impl Definition {
         Self {
             name: T::NAME,
             description: T::DESCRIPTION,
-            schema: schemars::schema_for!(T).to_value(),
+            schema: input::schema::<T>(),
         }
     }
 }
 
-fn read_input<T: Tool>(input: &Value) -> Result<T, Outcome> {
-    T::deserialize(input).map_err(|error| {
-        Outcome::misuse(format!(
-            "InputValidationError: {} failed due to the following issue:\n{error}",
-            T::NAME
-        ))
-    })
-}
-
 tools! {
+    read::Read,
+    write::Write,
+    edit::Edit,
+    multi_edit::MultiEdit,
+    notebook_read::NotebookRead,
+    notebook_edit::NotebookEdit,
+    glob::Glob,
+    grep::Grep,
     ls::Ls,
 }
