@@ -35,7 +35,7 @@ use crate::{
     lists::Lists,
     model::{Model, ModelEvent},
     session::Session,
-    tools::Outcome,
+    tools::{FilesRead, Outcome},
     turn::Interrupt,
 };
 use asking::Question;
@@ -141,6 +141,7 @@ struct Engine {
     commands: Commands,
     task_events: mpsc::Receiver<TaskEvent>,
     lists: Lists,
+    files: FilesRead,
     peer: Peer,
     inbox: Inbox,
     outbox: Outbox,
@@ -224,6 +225,7 @@ impl Engine {
             commands,
             task_events,
             lists: Lists::default(),
+            files: FilesRead::default(),
             session,
             config,
             peer: Peer::new(format!("{}-", new_uuid())),

@@ -6,12 +6,24 @@
 mod ask_user_question;
 mod bash;
 mod bash_output;
+mod blocking;
+mod edit;
 mod enter_plan_mode;
 mod exit_plan_mode;
+mod file;
+mod glob;
+mod grep;
+mod input;
 mod kill_shell;
 mod ls;
+mod multi_edit;
+mod notebook;
+mod notebook_edit;
+mod notebook_read;
+mod read;
 #[cfg(test)]
 mod schemas;
+mod search;
 mod side_call;
 mod task_create;
 mod task_get;
@@ -21,8 +33,11 @@ mod task_stop;
 mod task_update;
 mod todo_read;
 mod todo_write;
+#[cfg(test)]
+mod tried;
 mod web_fetch;
 mod web_search;
+mod write;
 
 use std::{
     borrow::Cow,
@@ -36,6 +51,7 @@ use serde_json::Value;
 use towline_protocol::Content;
 
 pub(crate) use ask_user_question::{input_for_question, input_with_answers};
+pub(crate) use file::FilesRead;
 pub(crate) use side_call::SideCall;
 pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
 
@@ -52,6 +68,9 @@ pub(crate) trait Tool: Sized + DeserializeOwned + JsonSchema + Send {
     fn only_reads(&self) -> bool {
         false
     }
+
+    /// Fills in what the tool assumes, in an input that was found right; so it stands in the assistant's line.
+    fn normalise(_input: &mut Value) {}
 
     /// Runs it. Dropping the future is the interrupt: whatever was started must end with it.
     fn run(self, place: &Place) -> impl Future<Output = Outcome> + Send;
@@ -82,6 +101,10 @@ pub(crate) struct Place {
     pub(crate) ask: Option<SideCall<String, String>>,
     /// Has the model's own search tool search the web. Nothing where it has none.
     pub(crate) search: Option<SideCall<SearchQuery, SearchAnswer>>,
+    /// What the model has seen of which files.
+    pub(crate) files: FilesRead,
+    /// Whether a file must have been read before it is written to; recent models need not.
+    pub(crate) must_read_first: bool,
 }
 
 impl Place {
@@ -114,6 +137,8 @@ impl Place {
             web: Web::default(),
             ask: None,
             search: None,
+            files: FilesRead::default(),
+            must_read_first: true,
         };
         (place, events)
     }
@@ -214,9 +239,18 @@ macro_rules! tools {
             /// Reads the input of a call. Nothing if there is no such tool; an outcome if the input is wrong.
             pub(crate) fn read(name: &str, input: &Value) -> Option<Result<Self, Outcome>> {
                 Some(match name {
-                    $( $module::$Tool::NAME => read_input(input).map(|call| Self::$Tool(Box::new(call))), )*
+                    $( $module::$Tool::NAME => input::read(input).map(|call| Self::$Tool(Box::new(call))), )*
                     _ => return None,
                 })
+            }
+
+            /// The input of a call as it is meant, with what the tool assumes. Nothing if there is no such tool or the
+            /// input is wrong: then it stays as the model wrote it.
+            pub(crate) fn normalised(name: &str, input: &Value) -> Option<Value> {
+                match name {
+                    $( $module::$Tool::NAME => input::normalised::<$module::$Tool>(input).ok(), )*
+                    _ => None,
+                }
             }
 
             /// Whether it changes nothing, so that it may run beside others.
@@ -246,18 +280,9 @@ impl Definition {
         Self {
             name: T::NAME,
             description: T::DESCRIPTION,
-            schema: schemars::schema_for!(T).to_value(),
+            schema: input::schema::<T>(),
         }
     }
-}
-
-fn read_input<T: Tool>(input: &Value) -> Result<T, Outcome> {
-    T::deserialize(input).map_err(|error| {
-        Outcome::misuse(format!(
-            "InputValidationError: {} failed due to the following issue:\n{error}",
-            T::NAME
-        ))
-    })
 }
 
 tools! {
@@ -268,6 +293,14 @@ tools! {
     exit_plan_mode::ExitPlanMode,
     kill_shell::KillBash,
     kill_shell::KillShell,
+    read::Read,
+    write::Write,
+    edit::Edit,
+    multi_edit::MultiEdit,
+    notebook_read::NotebookRead,
+    notebook_edit::NotebookEdit,
+    glob::Glob,
+    grep::Grep,
     ls::Ls,
     task_create::TaskCreate,
     task_get::TaskGet,

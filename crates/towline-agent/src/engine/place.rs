@@ -47,6 +47,8 @@ impl Engine {
             web: self.config.web,
             ask: None,
             search: None,
+            files: self.files.clone(),
+            must_read_first: !self.session.facts().generation.writes_unread_files(),
         }
     }
 
@@ -55,7 +57,11 @@ impl Engine {
     pub(super) fn command_output(&self, _id: &str) -> Option<(String, u64)> {
         None
     }
-    pub(super) fn seed_read(&mut self, _path: &Path, _mtime: f64) {}
+    /// The model has seen a file as it was at that time.
+    pub(super) fn seed_read(&self, path: &Path, modified_ms: f64) {
+        #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds; what is out of range is no time")]
+        self.files.seed(path, modified_ms as i64);
+    }
     pub(super) fn memory_files(&self) -> Vec<Json> {
         Vec::new()
     }
