@@ -5,6 +5,7 @@
     reason = "the lint lets tests off, but not what several tests share"
 )]
 
+mod appending;
 mod editing;
 mod forking;
 mod hostile;
