@@ -15,6 +15,7 @@
 mod append;
 mod edit;
 mod error;
+mod find;
 mod fork;
 mod glance;
 mod home;

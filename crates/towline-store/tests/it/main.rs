@@ -7,6 +7,7 @@
 
 mod appending;
 mod editing;
+mod finding;
 mod forking;
 mod hostile;
 mod large;
