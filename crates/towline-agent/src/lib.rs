@@ -8,7 +8,10 @@
 //! these in.
 
 mod config;
+mod context;
+mod memory;
 mod model;
+mod repository;
 mod tools;
 
 pub use config::*;
