@@ -13,5 +13,6 @@ mod memory;
 mod model;
 mod repository;
 mod tools;
+mod transcript;
 
 pub use config::*;
