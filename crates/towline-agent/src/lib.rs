@@ -12,6 +12,7 @@ mod context;
 mod memory;
 mod model;
 mod repository;
+mod resume;
 mod tools;
 mod transcript;
 
