@@ -132,6 +132,30 @@ pub struct PromptOptions {
     pub append: Option<String>,
     /// Whether memory files are read: those of the user, of the project, local ones.
     pub memory: bool,
+    /// Which of them.
+    pub memory_sources: MemorySources,
+}
+
+/// Which memory files are read, as `--setting-sources` says; those of the organisation always are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySources {
+    /// The user's, for all projects.
+    pub user: bool,
+    /// The project's.
+    pub project: bool,
+    /// The user's, for this project.
+    pub local: bool,
+}
+
+impl Default for MemorySources {
+    /// All of them.
+    fn default() -> Self {
+        Self {
+            user: true,
+            project: true,
+            local: true,
+        }
+    }
 }
 
 /// When to stop.

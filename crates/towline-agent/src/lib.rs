@@ -9,12 +9,17 @@
 
 mod commands;
 mod config;
+mod context;
 mod engine;
 mod history;
 mod lists;
+mod memory;
 mod model;
+mod repository;
+mod resume;
 mod session;
 mod tools;
+mod transcript;
 mod turn;
 
 pub use config::*;
