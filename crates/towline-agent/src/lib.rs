@@ -1,6 +1,6 @@
 //! A coding agent that speaks the stream-json protocol: what is on the other end of the wire.
 //!
-//! [`serve`](engine) takes the host's lines and gives the agent's. Inside, [`turn`] is a pure machine from one prompt to
+//! [`serve`] takes the host's lines and gives the agent's. Inside, [`turn`] is a pure machine from one prompt to
 //! one result; `engine` is the loop around it that carries out what it asks for: [`model`] calls, [`tools`], questions
 //! to the host, records of the transcript.
 //!
@@ -8,7 +8,9 @@
 //! these in.
 
 mod config;
+mod engine;
 mod model;
 mod tools;
 
 pub use config::*;
+pub use engine::{Exit, serve};
