@@ -179,7 +179,7 @@ fn questions(flags: &RawFlags) -> Result<Questions, Refusal> {
 }
 
 fn session_id(flags: &RawFlags) -> Result<Option<SessionKey>, Refusal> {
-    let id = flags.value(Id::SessionId).map(str::parse).transpose();
+    let id = flags.value(Id::SessionUuid).map(str::parse).transpose();
     id.map_err(|_| Refusal::new("Error: Invalid session ID. Must be a valid UUID."))
 }
 

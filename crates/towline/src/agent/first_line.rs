@@ -24,23 +24,23 @@ pub(super) async fn open(
         let length = host.read_buf(&mut read).await?;
         let is_over = length == 0 || read.len() > LONGEST;
         if let Some(line) = first(&read, is_over, before) {
-            let is_dialect = line.is_some_and(|line| is_dialect(line, expects_dialect));
+            let is_dialect = is_dialect(line, expects_dialect);
             return Ok(Opened { read, is_dialect });
         }
     }
 }
 
-/// The first line that is not blank, if it is complete or nothing more will come. `searched` bytes are known to hold no end
-/// of such a line.
-fn first(read: &[u8], is_over: bool, searched: usize) -> Option<Option<&[u8]>> {
+/// The first line that is not blank, if it is complete; what there is of it, if nothing more will come. `searched` bytes
+/// are known to hold no end of such a line.
+fn first(read: &[u8], is_over: bool, searched: usize) -> Option<&[u8]> {
     let start = read.iter().position(|byte| !byte.is_ascii_whitespace());
     let Some(start) = start else {
-        return is_over.then_some(None);
+        return is_over.then_some(&[]);
     };
     let from = searched.max(start);
     match memchr::memchr(b'\n', &read[from..]) {
-        Some(end) => Some(Some(&read[start..from + end])),
-        None => is_over.then_some(Some(&read[start..])),
+        Some(end) => Some(&read[start..from + end]),
+        None => is_over.then_some(&read[start..]),
     }
 }
 

@@ -123,7 +123,7 @@ flags! {
         ForkSession ["--fork-session"] Nothing, "go on under a new id, and leave the old session as it is";
         ResumeSessionAt ["--resume-session-at"] Value("message id"), "go on from this message, and forget what followed";
         ResumeDropsTurn ["--resume-drops-turn"] Value("message id"), "with it, leave out the turn of this user message";
-        SessionId ["--session-id"] Value("uuid"), "the id of a new session or of a fork";
+        SessionUuid ["--session-id"] Value("uuid"), "the id of a new session or of a fork";
         Name ["-n", "--name"] Value("name"), "a title for the session";
         NoSessionPersistence ["--no-session-persistence"] Switch, "keep nothing of the session on disk";
         Cwd ["--cwd"] Value("folder"), "work in this folder instead of the current one";

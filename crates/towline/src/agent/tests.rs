@@ -82,8 +82,11 @@ impl Room {
     }
 }
 
+/// Command lines, and what is told of each.
+type Cases = &'static [(&'static [&'static str], &'static str)];
+
 /// What one part of the plan is, for some command lines.
-fn check(part: impl Fn(&Plan) -> String, cases: &[(&[&str], &str)]) {
+fn check(part: impl Fn(&Plan) -> String, cases: Cases) {
     let room = Room::new();
     for (words, expected) in cases {
         let told = room
@@ -97,182 +100,181 @@ const ID: &str = "11111111-2222-4333-8444-555555555555";
 
 #[test]
 fn wrong_use_is_told_in_one_line() {
-    check(
-        |_| "fine".to_owned(),
-        &[
-            (&["-p", "x"], "fine"),
-            (
-                &["-p", "--output-format", "xml"],
-                "error: option '--output-format <format>' argument 'xml' is invalid. Allowed choices are text, json, stream-json.",
-            ),
-            (
-                &["-p", "--input-format=json"],
-                "error: option '--input-format <format>' argument 'json' is invalid. Allowed choices are text, stream-json.",
-            ),
-            (
-                &["-p", "--output-format", "stream-json"],
-                "Error: When using --print, --output-format=stream-json requires --verbose",
-            ),
-            (&["--output-format", "stream-json"], "fine"),
-            (
-                &["-p", "--input-format", "stream-json"],
-                "Error: --input-format=stream-json requires output-format=stream-json.",
-            ),
-            (
-                &[
-                    "-p",
-                    "--input-format",
-                    "stream-json",
-                    "--output-format",
-                    "json",
-                ],
-                "Error: --input-format=stream-json requires output-format=stream-json.",
-            ),
-            (
-                &["-p", "--include-partial-messages"],
-                "Error: --include-partial-messages requires --print and --output-format=stream-json.",
-            ),
-            (
-                &[
-                    "-p",
-                    "--replay-user-messages",
-                    "--output-format",
-                    "stream-json",
-                    "--verbose",
-                ],
-                "Error: --replay-user-messages requires both --input-format=stream-json and --output-format=stream-json.",
-            ),
-            (
-                &["--session-id", "mine"],
-                "Error: Invalid session ID. Must be a valid UUID.",
-            ),
-            (
-                &["--session-id", ID, "--resume", ID],
-                "Error: --session-id can only be used with --continue or --resume if --fork-session is also specified.",
-            ),
-            (
-                &["--session-id", ID, "-c"],
-                "Error: --session-id can only be used with --continue or --resume if --fork-session is also specified.",
-            ),
-            (
-                &["--session-id", ID, "--resume", ID, "--fork-session"],
-                "fine",
-            ),
-            (
-                &["--resume-session-at", "u"],
-                "Error: --resume-session-at requires --resume",
-            ),
-            (
-                &["--resume=x", "--resume-drops-turn=u"],
-                "Error: --resume-drops-turn requires --resume-session-at",
-            ),
-            (
-                &["--permission-mode", "fast"],
-                "error: option '--permission-mode <mode>' argument 'fast' is invalid. Allowed choices are acceptEdits, auto, bypassPermissions, default, delegate, dontAsk, manual, plan.",
-            ),
-            (
-                &["--permission-prompts", "me"],
-                "error: option '--permission-prompts <target>' argument 'me' is invalid. Allowed choices are host, none.",
-            ),
-            (
-                &["--thinking", "much"],
-                "error: option '--thinking <mode>' argument 'much' is invalid. Allowed choices are enabled, adaptive, disabled.",
-            ),
-            (
-                &["--thinking-display", "all"],
-                "error: option '--thinking-display <display>' argument 'all' is invalid. Allowed choices are summarized, omitted, highlights.",
-            ),
-            (
-                &["--max-turns", "many"],
-                "error: option '--max-turns <turns>' argument 'many' is invalid. must be a number",
-            ),
-            (
-                &["--max-turns", "NaN"],
-                "error: option '--max-turns <turns>' argument 'NaN' is invalid. must be a number",
-            ),
-            (
-                &["--max-turns", "1e99"],
-                "error: option '--max-turns <turns>' argument '1e99' is invalid. must be a number",
-            ),
-            (
-                &["--max-thinking-tokens", "x"],
-                "error: option '--max-thinking-tokens <tokens>' argument 'x' is invalid. must be a number",
-            ),
-            (
-                &["--max-budget-usd", "0"],
-                "error: option '--max-budget-usd <amount>' argument '0' is invalid. --max-budget-usd must be a positive number greater than 0",
-            ),
-            (
-                &["--max-budget-usd", "-1"],
-                "error: option '--max-budget-usd <amount>' argument '-1' is invalid. --max-budget-usd must be a positive number greater than 0",
-            ),
-            (
-                &["--task-budget", "x"],
-                "error: option '--task-budget <tokens>' argument 'x' is invalid. --task-budget must be a positive integer",
-            ),
-            (
-                &["--setting-sources", "user,all"],
-                "Error processing --setting-sources: Invalid setting source: all. Valid options are: user, project, local",
-            ),
-            (
-                &["--settings", "/no/such.json"],
-                "Error: Settings file not found: /no/such.json",
-            ),
-            (
-                &["--settings", "[]"],
-                "Error: Settings file not found: ROOM/project/[]",
-            ),
-            (
-                &["--managed-settings", "[]"],
-                "Error: --managed-settings is not a JSON object: an object is expected",
-            ),
-            (
-                &["--mcp-config", "/no/such.json"],
-                "Error: Invalid MCP configuration: MCP config file not found: /no/such.json",
-            ),
-            (
-                &["--mcp-config", "{\"a\":1}"],
-                "Error: Invalid MCP configuration: it needs an object `mcpServers`, with a server's configuration by its name",
-            ),
-            (
-                &["--mcp-config", "[]"],
-                "Error: Invalid MCP configuration: an object is expected",
-            ),
-            (
-                &["--mcp-config", "{\"mcpServers\":{\"a\":1}}"],
-                "Error: Invalid MCP configuration: mcpServers.a is not an object",
-            ),
-            (
-                &["--json-schema", "[]"],
-                "Error: --json-schema must be a JSON object",
-            ),
-            (
-                &["--agents", "{\"a\":1}"],
-                "Error: Invalid --agents configuration: a is not an object with a description and a prompt",
-            ),
-            (
-                &["--system-prompt-file", "none.md"],
-                "Error: System prompt file not found: ROOM/project/none.md",
-            ),
-            (
-                &["--append-system-prompt-file", "none.md"],
-                "Error: Append system prompt file not found: ROOM/project/none.md",
-            ),
-            (
-                &["--cwd", "none"],
-                "Error: cannot work in `ROOM/project/none`: cannot find the folder `ROOM/project/none`: No such file or directory (os error 2)",
-            ),
-            (
-                &["--worktree"],
-                "Error: --worktree is not supported here: make it with `git worktree add` and use --cwd",
-            ),
-            (
-                &["--file", "file_a:b.txt"],
-                "Error: --file is not supported here: files are not downloaded; put them into the folder first",
-            ),
-        ],
-    );
+    check(|_| "fine".to_owned(), WRONG_USE);
 }
+
+const WRONG_USE: Cases = &[
+    (&["-p", "x"], "fine"),
+    (
+        &["-p", "--output-format", "xml"],
+        "error: option '--output-format <format>' argument 'xml' is invalid. Allowed choices are text, json, stream-json.",
+    ),
+    (
+        &["-p", "--input-format=json"],
+        "error: option '--input-format <format>' argument 'json' is invalid. Allowed choices are text, stream-json.",
+    ),
+    (
+        &["-p", "--output-format", "stream-json"],
+        "Error: When using --print, --output-format=stream-json requires --verbose",
+    ),
+    (&["--output-format", "stream-json"], "fine"),
+    (
+        &["-p", "--input-format", "stream-json"],
+        "Error: --input-format=stream-json requires output-format=stream-json.",
+    ),
+    (
+        &[
+            "-p",
+            "--input-format",
+            "stream-json",
+            "--output-format",
+            "json",
+        ],
+        "Error: --input-format=stream-json requires output-format=stream-json.",
+    ),
+    (
+        &["-p", "--include-partial-messages"],
+        "Error: --include-partial-messages requires --print and --output-format=stream-json.",
+    ),
+    (
+        &[
+            "-p",
+            "--replay-user-messages",
+            "--output-format",
+            "stream-json",
+            "--verbose",
+        ],
+        "Error: --replay-user-messages requires both --input-format=stream-json and --output-format=stream-json.",
+    ),
+    (
+        &["--session-id", "mine"],
+        "Error: Invalid session ID. Must be a valid UUID.",
+    ),
+    (
+        &["--session-id", ID, "--resume", ID],
+        "Error: --session-id can only be used with --continue or --resume if --fork-session is also specified.",
+    ),
+    (
+        &["--session-id", ID, "-c"],
+        "Error: --session-id can only be used with --continue or --resume if --fork-session is also specified.",
+    ),
+    (
+        &["--session-id", ID, "--resume", ID, "--fork-session"],
+        "fine",
+    ),
+    (
+        &["--resume-session-at", "u"],
+        "Error: --resume-session-at requires --resume",
+    ),
+    (
+        &["--resume=x", "--resume-drops-turn=u"],
+        "Error: --resume-drops-turn requires --resume-session-at",
+    ),
+    (
+        &["--permission-mode", "fast"],
+        "error: option '--permission-mode <mode>' argument 'fast' is invalid. Allowed choices are acceptEdits, auto, bypassPermissions, default, delegate, dontAsk, manual, plan.",
+    ),
+    (
+        &["--permission-prompts", "me"],
+        "error: option '--permission-prompts <target>' argument 'me' is invalid. Allowed choices are host, none.",
+    ),
+    (
+        &["--thinking", "much"],
+        "error: option '--thinking <mode>' argument 'much' is invalid. Allowed choices are enabled, adaptive, disabled.",
+    ),
+    (
+        &["--thinking-display", "all"],
+        "error: option '--thinking-display <display>' argument 'all' is invalid. Allowed choices are summarized, omitted, highlights.",
+    ),
+    (
+        &["--max-turns", "many"],
+        "error: option '--max-turns <turns>' argument 'many' is invalid. must be a number",
+    ),
+    (
+        &["--max-turns", "NaN"],
+        "error: option '--max-turns <turns>' argument 'NaN' is invalid. must be a number",
+    ),
+    (
+        &["--max-turns", "1e99"],
+        "error: option '--max-turns <turns>' argument '1e99' is invalid. must be a number",
+    ),
+    (
+        &["--max-thinking-tokens", "x"],
+        "error: option '--max-thinking-tokens <tokens>' argument 'x' is invalid. must be a number",
+    ),
+    (
+        &["--max-budget-usd", "0"],
+        "error: option '--max-budget-usd <amount>' argument '0' is invalid. --max-budget-usd must be a positive number greater than 0",
+    ),
+    (
+        &["--max-budget-usd", "-1"],
+        "error: option '--max-budget-usd <amount>' argument '-1' is invalid. --max-budget-usd must be a positive number greater than 0",
+    ),
+    (
+        &["--task-budget", "x"],
+        "error: option '--task-budget <tokens>' argument 'x' is invalid. --task-budget must be a positive integer",
+    ),
+    (
+        &["--setting-sources", "user,all"],
+        "Error processing --setting-sources: Invalid setting source: all. Valid options are: user, project, local",
+    ),
+    (
+        &["--settings", "/no/such.json"],
+        "Error: Settings file not found: /no/such.json",
+    ),
+    (
+        &["--settings", "[]"],
+        "Error: Settings file not found: ROOM/project/[]",
+    ),
+    (
+        &["--managed-settings", "[]"],
+        "Error: --managed-settings is not a JSON object: an object is expected",
+    ),
+    (
+        &["--mcp-config", "/no/such.json"],
+        "Error: Invalid MCP configuration: MCP config file not found: /no/such.json",
+    ),
+    (
+        &["--mcp-config", "{\"a\":1}"],
+        "Error: Invalid MCP configuration: it needs an object `mcpServers`, with a server's configuration by its name",
+    ),
+    (
+        &["--mcp-config", "[]"],
+        "Error: Invalid MCP configuration: an object is expected",
+    ),
+    (
+        &["--mcp-config", "{\"mcpServers\":{\"a\":1}}"],
+        "Error: Invalid MCP configuration: mcpServers.a is not an object",
+    ),
+    (
+        &["--json-schema", "[]"],
+        "Error: --json-schema must be a JSON object",
+    ),
+    (
+        &["--agents", "{\"a\":1}"],
+        "Error: Invalid --agents configuration: a is not an object with a description and a prompt",
+    ),
+    (
+        &["--system-prompt-file", "none.md"],
+        "Error: System prompt file not found: ROOM/project/none.md",
+    ),
+    (
+        &["--append-system-prompt-file", "none.md"],
+        "Error: Append system prompt file not found: ROOM/project/none.md",
+    ),
+    (
+        &["--cwd", "none"],
+        "Error: cannot work in `ROOM/project/none`: cannot find the folder `ROOM/project/none`: No such file or directory (os error 2)",
+    ),
+    (
+        &["--worktree"],
+        "Error: --worktree is not supported here: make it with `git worktree add` and use --cwd",
+    ),
+    (
+        &["--file", "file_a:b.txt"],
+        "Error: --file is not supported here: files are not downloaded; put them into the folder first",
+    ),
+];
 
 #[test]
 fn wrong_json_is_told_with_its_place() {
@@ -372,7 +374,7 @@ fn every_flag_that_an_sdk_passes_is_taken() {
 }
 
 #[test]
-fn flags_find_their_place_in_the_configuration() {
+fn formats_are_chosen() {
     check(
         |plan| format!("{:?}", plan.formats),
         &[
@@ -395,6 +397,10 @@ fn flags_find_their_place_in_the_configuration() {
             ),
         ],
     );
+}
+
+#[test]
+fn a_session_is_chosen() {
     check(
         |plan| format!("{:?}", plan.config.session),
         &[
@@ -422,6 +428,10 @@ fn flags_find_their_place_in_the_configuration() {
             ),
         ],
     );
+}
+
+#[test]
+fn limits_and_who_is_asked_are_chosen() {
     check(
         |plan| format!("{:?} {:?}", plan.config.limits, plan.config.questions),
         &[
@@ -451,6 +461,10 @@ fn flags_find_their_place_in_the_configuration() {
             ),
         ],
     );
+}
+
+#[test]
+fn tools_and_betas_are_lists() {
     check(
         |plan| format!("{:?} {:?}", plan.config.tools.only, plan.config.model.betas),
         &[
@@ -463,6 +477,10 @@ fn flags_find_their_place_in_the_configuration() {
             ),
         ],
     );
+}
+
+#[test]
+fn rules_and_folders_are_kept_as_given() {
     check(
         |plan| {
             let startup = &plan.config.permissions;
@@ -487,6 +505,10 @@ fn flags_find_their_place_in_the_configuration() {
             ),
         ],
     );
+}
+
+#[test]
+fn the_folder_and_the_prompt_are_found() {
     check(
         |plan| {
             format!(
@@ -501,6 +523,10 @@ fn flags_find_their_place_in_the_configuration() {
             (&["--cwd", "sub"], "ROOM/project/sub None true"),
         ],
     );
+}
+
+#[test]
+fn prompts_may_be_empty() {
     check(
         |plan| {
             format!(
@@ -513,6 +539,10 @@ fn flags_find_their_place_in_the_configuration() {
             "Some(\"\") Some(\"A\")",
         )],
     );
+}
+
+#[test]
+fn what_is_left_out_is_told() {
     check(
         |plan| plan.notices.join("; "),
         &[
