@@ -3,8 +3,12 @@
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, time::Duration};
 
-use towline_permission::Startup;
+use serde_json::Value;
+use towline_permission::{Destination, Startup};
 use towline_store::{Home, SessionKey};
+
+/// The version of the protocol's original that the agent claims to be: clients look for one that they know.
+pub const SPEAKS_AS: &str = "2.1.325";
 
 /// Everything that an agent is started with.
 #[derive(Clone, Debug)]
@@ -21,7 +25,7 @@ pub struct Config {
     pub temporary: PathBuf,
     /// The environment that commands get.
     pub environment: BTreeMap<OsString, OsString>,
-    /// How long commands may take.
+    /// How commands are run.
     pub shell: Shell,
     /// How web pages are fetched.
     pub web: Web,
@@ -37,6 +41,12 @@ pub struct Config {
     pub limits: Limits,
     /// The tools that are offered.
     pub tools: Tools,
+    /// Servers whose tools are offered too.
+    pub mcp: McpOptions,
+    /// The agents that a call can be given to, and the one that this is.
+    pub agents: AgentOptions,
+    /// The settings files that count, the weakest first: hooks and all else that is not about permissions.
+    pub settings: Vec<SettingsText>,
     /// Rules, mode and settings files.
     pub permissions: Startup,
     /// Who is asked about a call that nothing allows or forbids.
@@ -134,6 +144,8 @@ pub struct PromptOptions {
     pub memory: bool,
     /// Which of them.
     pub memory_sources: MemorySources,
+    /// Whether commands and skills are left out (`--disable-slash-commands`).
+    pub no_commands: bool,
 }
 
 /// Which memory files are read, as `--setting-sources` says; those of the organisation always are.
@@ -172,6 +184,37 @@ pub struct Limits {
 pub struct Tools {
     /// `--tools`: these alone; nothing for the default ones.
     pub only: Option<Vec<String>>,
+    /// `--json-schema`: what the answer must look like.
+    pub answer_schema: Option<Value>,
+}
+
+/// Servers whose tools are offered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct McpOptions {
+    /// `--mcp-config`: each server's configuration by its name.
+    pub servers: BTreeMap<String, Value>,
+    /// `--strict-mcp-config`: these alone, whatever files say.
+    pub strict: bool,
+}
+
+/// The agents that a call can be given to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AgentOptions {
+    /// `--agents`: their definitions by name, as they were given.
+    pub defined: BTreeMap<String, Value>,
+    /// `--agent`: the one that the session itself is.
+    pub main: Option<String>,
+}
+
+/// A settings file, as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsText {
+    /// Whose settings they are.
+    pub source: Destination,
+    /// Where the file is; nothing for JSON on the command line.
+    pub path: Option<PathBuf>,
+    /// What is in it. It is a JSON object.
+    pub text: String,
 }
 
 /// Who is asked about a call that nothing allows or forbids.
@@ -197,6 +240,8 @@ pub struct SessionOptions {
     pub title: Option<String>,
     /// Whether it is not to be kept (`--no-session-persistence`).
     pub forget: bool,
+    /// Whether files are kept as they were before each edit (`CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING`).
+    pub checkpoints: bool,
 }
 
 /// How a conversation begins.
@@ -218,6 +263,8 @@ pub enum SessionStart {
         fork: bool,
         /// `--resume-session-at`: only up to this record.
         at: Option<String>,
+        /// `--resume-drops-turn`: the user's message whose turn is left out.
+        drops_turn: Option<String>,
     },
 }
 
@@ -230,9 +277,22 @@ pub struct OutputOptions {
     pub replay_user_messages: bool,
     /// Whether the host wants to know when the session is idle (`CLAUDE_CODE_SDK_READS_SESSION_STATE`).
     pub session_state: bool,
+    /// What is written besides.
+    pub more: MoreOutput,
 }
 
-/// How long commands may take.
+/// What is written only where it is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MoreOutput {
+    /// `--include-hook-events`.
+    pub hook_events: bool,
+    /// `--forward-subagent-text`.
+    pub subagent_text: bool,
+    /// `--session-mirror`: the records of the transcript.
+    pub transcript: bool,
+}
+
+/// How commands are run.
 ///
 /// ```
 /// use std::time::Duration;
@@ -246,6 +306,8 @@ pub struct Shell {
     pub default_timeout: Duration,
     /// Whatever the model says (`BASH_MAX_TIMEOUT_MS`).
     pub max_timeout: Duration,
+    /// How many characters of the output the model gets to see (`BASH_MAX_OUTPUT_LENGTH`).
+    pub max_output: usize,
 }
 
 impl Default for Shell {
@@ -253,6 +315,7 @@ impl Default for Shell {
         Self {
             default_timeout: Duration::from_secs(120),
             max_timeout: Duration::from_secs(600),
+            max_output: 30_000,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A coding agent that speaks the stream-json protocol: what is on the other end of the wire.
 //!
-//! [`serve`](engine) takes the host's lines and gives the agent's. Inside, [`turn`] is a pure machine from one prompt to
+//! [`serve`] takes the host's lines and gives the agent's. Inside, [`turn`] is a pure machine from one prompt to
 //! one result; `engine` is the loop around it that carries out what it asks for: [`model`] calls, [`tools`], questions
 //! to the host, records of the transcript.
 //!
@@ -24,6 +24,3 @@ mod turn;
 
 pub use config::*;
 pub use engine::{Exit, serve};
-
-/// The version of the real CLI whose protocol this agent speaks; hosts look at it.
-pub const VERSION: &str = "2.1.325";

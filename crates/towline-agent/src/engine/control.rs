@@ -17,7 +17,7 @@ use towline_protocol::{
 };
 
 use super::{Engine, Phase, lines};
-use crate::{VERSION, model::catalogue, turn::Interrupt};
+use crate::{SPEAKS_AS, model::catalogue, turn::Interrupt};
 
 /// An answer: a value or none, or why there is neither.
 type Answered = Result<Option<Json>, Failure>;
@@ -55,8 +55,8 @@ impl Engine {
             Request::GetUsage(_) => value(&self.usage()),
             Request::GetSettings(_) => value(&self.settings()),
             Request::GetBinaryVersion(_) => value(&VersionAnswer {
-                version: Text::from_static(VERSION),
-                build_time: Some(Text::from_static(env!("CARGO_PKG_VERSION"))),
+                version: Text::from_static(SPEAKS_AS),
+                build_time: Some(Text::from_static(env!("CARGO_PKG_SPEAKS_AS"))),
                 ..VersionAnswer::default()
             }),
             Request::ListModels(_) => value(&ModelsAnswer {

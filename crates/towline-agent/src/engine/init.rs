@@ -11,7 +11,7 @@ use super::{
     lines::{new_uuid, system},
 };
 use crate::{
-    Credential, Provider, VERSION,
+    Credential, Provider, SPEAKS_AS,
     model::{Request, catalogue},
     tools,
 };
@@ -31,7 +31,7 @@ impl Engine {
             slash_commands: Some(Vec::new()),
             terminal_slash_commands: Some(Vec::new()),
             api_key_source: Some(Text::from_static(self.key_source())),
-            claude_code_version: Some(Text::from_static(VERSION)),
+            claude_code_version: Some(Text::from_static(SPEAKS_AS)),
             output_style: Some(Text::from_static("default")),
             agents: Some(Vec::new()),
             skills: Some(Vec::new()),
@@ -87,7 +87,7 @@ impl Engine {
                 ..Account::default()
             }),
             pid: Some(std::process::id().into()),
-            claude_code_version: Some(Text::from_static(VERSION)),
+            claude_code_version: Some(Text::from_static(SPEAKS_AS)),
             current_permission_mode: Some(self.session.mode().clone()),
             hook_on_failure_supported: Some(true),
             other_hook_ask_outranks_host: Some(true),
