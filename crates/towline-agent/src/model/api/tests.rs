@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::{net::TcpListener, sync::mpsc};
 use towline_protocol::{Json, StreamEvent};
-use towline_testkit::script_api::{Act, Cut, End, Place, Reply, Script, ScriptApi};
+use towline_testkit::script_api::{Act, Cut, End, Pieces, Place, Reply, Script, ScriptApi};
 
 use super::*;
 use crate::{
@@ -530,6 +530,50 @@ async fn a_receiver_that_is_gone_ends_the_call() {
         api.wait_for_end(1).await.unwrap().end,
         Some(End::ClientLeft)
     );
+}
+
+#[tokio::test]
+async fn a_large_event_comes_through_in_time() {
+    let text = "x".repeat(8 << 20);
+    let reply = Reply::text(text.as_str()).pieces(Pieces::Whole);
+    let (events, _) = play([reply]).await;
+    assert_eq!(events[2].len(), text.len() + 1);
+    assert_eq!(events.last().map(String::as_str), Some("done with id"));
+}
+
+#[tokio::test]
+async fn lines_may_end_in_both_ways_and_be_cut_anywhere() {
+    let stream = |end: &str| {
+        let message = json!({"type": "message_start", "message": {"id": "m", "content": []}});
+        let delta = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}});
+        let stop = json!({"type": "message_stop"});
+        format!(
+            ": hello{end}{end}data: {message}{end}{end}event: x{end}data:{delta}{end}{end}data: {stop}{end}{end}"
+        )
+    };
+    for end in ["\n", "\r\n"] {
+        let text = stream(end);
+        for cut in [1, text.len() / 2, text.len() - 3] {
+            let reply = Reply::http(200, "text/event-stream", text.clone())
+                .at(Place::Bytes(cut), Act::Delay(Duration::from_millis(1)));
+            let (events, _) = play([reply]).await;
+            let expected = [
+                "message_start",
+                "stop \"end_turn\"",
+                "message_stop",
+                "done with id",
+            ];
+            assert_eq!(events, expected, "{end:?} {cut}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_event_without_end_is_not_kept() {
+    let endless = "data: ".to_owned() + &"x".repeat(65 << 20);
+    let (events, _) = play([Reply::http(200, "text/event-stream", endless)]).await;
+    assert_eq!(events.len(), 1);
+    assert!(events[0].contains("longer than 64 MiB"), "{events:?}");
 }
 
 #[tokio::test]
