@@ -201,7 +201,11 @@ async fn error_status(
     };
     Failure::Refused {
         // A body that does not come does not make the status unknown.
-        error: ApiError::of_response(status, &body.unwrap_or_default(), &context),
+        error: Box::new(ApiError::of_response(
+            status,
+            &body.unwrap_or_default(),
+            &context,
+        )),
         retry_after: wait,
         can_be_plainer: body::can_be_plainer(request, form),
     }
@@ -279,7 +283,7 @@ fn header(response: &Response, name: &str) -> Option<String> {
 
 fn refused(error: ApiError) -> Failure {
     Failure::Refused {
-        error,
+        error: Box::new(error),
         retry_after: None,
         can_be_plainer: false,
     }
