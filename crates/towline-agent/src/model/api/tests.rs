@@ -1,7 +1,11 @@
 //! Calls against the scripted API: what is asked, what comes out, and every way in which it can fail.
 
 use serde_json::json;
-use tokio::{net::TcpListener, sync::mpsc};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+};
 use towline_protocol::{Json, StreamEvent};
 use towline_testkit::script_api::{Act, Cut, End, Pieces, Place, Reply, Script, ScriptApi};
 
@@ -576,10 +580,51 @@ async fn an_event_without_end_is_not_kept() {
     assert!(events[0].contains("longer than 64 MiB"), "{events:?}");
 }
 
+/// Reads one request, whatever it is.
+async fn read_request(connection: &mut TcpStream) {
+    let mut seen = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&seen).to_lowercase();
+        let length = text
+            .split_once("content-length: ")
+            .and_then(|(_, rest)| rest.split_once("\r\n")?.0.parse::<usize>().ok());
+        let body = text.split_once("\r\n\r\n").map(|(_, body)| body.len());
+        if body.is_some() && body >= length {
+            return;
+        }
+        assert!(connection.read_buf(&mut seen).await.unwrap() > 0, "it left");
+    }
+}
+
 #[tokio::test]
 async fn a_connection_is_used_again() {
-    let (first, api) = play([Reply::text("fine").times(2)]).await;
-    assert_eq!(first, after(&[]));
-    let model = at_once(options(api.url()), None);
-    assert_eq!(events_of(&model, request()).await, after(&[]));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let body = concat!(
+        "data: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\n",
+        "data: {\"type\":\"message_stop\"}\n\n"
+    );
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    // It takes one connection: a second one would never be answered.
+    let serve = async {
+        let (mut connection, _) = listener.accept().await.unwrap();
+        for _ in 0..2 {
+            read_request(&mut connection).await;
+            connection.write_all(answer.as_bytes()).await.unwrap();
+        }
+    };
+    let model = at_once(options(format!("http://{address}")), None);
+    let ask = async {
+        for _ in 0..2 {
+            let events = events_of(&model, request()).await;
+            assert_eq!(events, ["message_start", "message_stop", "done"]);
+        }
+    };
+    let both = async { tokio::join!(serve, ask) };
+    tokio::time::timeout(Duration::from_secs(30), both)
+        .await
+        .expect("the second call found the first one's connection");
 }
