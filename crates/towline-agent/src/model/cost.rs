@@ -108,7 +108,7 @@ pub(crate) fn merge(usage: &mut Usage, delta: &Usage) {
         ),
     ] {
         if new.as_option().is_some_and(|tokens| *tokens > 0) {
-            *old = new.clone();
+            *old = *new;
         }
     }
     replace(

@@ -46,7 +46,7 @@ pub(crate) enum Failure {
     /// The API said no, or there was no API to say anything.
     Refused {
         /// What it said.
-        error: ApiError,
+        error: Box<ApiError>,
         /// When it wants to be asked again.
         retry_after: Option<Duration>,
         /// Whether the request had features that can be left out.
@@ -119,7 +119,7 @@ impl Retries {
                 error,
                 retry_after,
                 can_be_plainer,
-            } => (error, retry_after, can_be_plainer),
+            } => (*error, retry_after, can_be_plainer),
         };
         match error.status {
             Some(400 | 422) if can_be_plainer && !self.form.plain && error.is_about_features() => {

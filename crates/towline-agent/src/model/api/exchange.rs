@@ -10,7 +10,7 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use eventsource_stream::{EventStreamError, Eventsource};
-use futures_util::{Stream, StreamExt};
+use futures_util::{Stream, StreamExt, stream};
 use jiff::Timestamp;
 use reqwest::{Response, header::CONTENT_TYPE};
 use tokio::{sync::mpsc::Sender, time::timeout};
@@ -85,26 +85,18 @@ struct Answer<'a> {
 impl Answer<'_> {
     async fn read_stream(&self, response: Response) -> Result<(), Failure> {
         let unread = Arc::new(AtomicUsize::new(0));
-        let mut stream = bounded(response, Arc::clone(&unread)).eventsource();
+        let silence = self.client.timeout;
+        let mut stream = whole_lines(response, Arc::clone(&unread), silence).eventsource();
         let mut has_begun = false;
         loop {
-            let next = timeout(self.client.timeout, stream.next()).await;
-            let event = match next {
-                Err(_) => return Err(refused(silence(self.client))),
-                Ok(None) if has_begun => return Err(refused(self.cut_off())),
-                Ok(None) => return Err(useless("the answer is empty")),
-                Ok(Some(Err(EventStreamError::Transport(Broken::TooLong)))) => {
-                    return Err(Failure::Final(ApiError::unreadable(
-                        "an event of the answer is longer than 64 MiB",
-                    )));
-                }
-                Ok(Some(Err(EventStreamError::Transport(Broken::Connection)))) => {
-                    return Err(refused(self.cut_off()));
-                }
-                Ok(Some(Err(EventStreamError::Utf8(_) | EventStreamError::Parser(_)))) => {
+            let event = match stream.next().await {
+                None if has_begun => return Err(refused(self.cut_off())),
+                None => return Err(useless("the answer is empty")),
+                Some(Err(EventStreamError::Transport(broken))) => return Err(self.broken(&broken)),
+                Some(Err(EventStreamError::Utf8(_) | EventStreamError::Parser(_))) => {
                     return Err(useless("the answer is no stream of events"));
                 }
-                Ok(Some(Ok(event))) => event,
+                Some(Ok(event)) => event,
             };
             unread.store(0, Ordering::Relaxed);
             let (event, raw) = read_event(event.data.into())?;
@@ -135,12 +127,7 @@ impl Answer<'_> {
 
     async fn read_whole(&self, response: Response) -> Result<(), Failure> {
         let body = read_bounded(response, LONGEST_MESSAGE, self.client.timeout).await;
-        let body = body.map_err(|broken| match broken {
-            Broken::TooLong => {
-                Failure::Final(ApiError::unreadable("the answer is longer than 64 MiB"))
-            }
-            Broken::Connection => refused(self.cut_off()),
-        })?;
+        let body = body.map_err(|broken| self.broken(&broken))?;
         let message = serde_json::from_slice(&body).map_err(|error| {
             let what = format!("the answer is no JSON ({error})");
             Failure::Final(ApiError::unreadable(&what))
@@ -171,6 +158,16 @@ impl Answer<'_> {
     /// Whether anyone still listens is seen by whoever called: then this future is dropped.
     async fn give(&self, event: ModelEvent) {
         self.events.send(event).await.ok();
+    }
+
+    fn broken(&self, broken: &Broken) -> Failure {
+        match broken {
+            Broken::Connection => refused(self.cut_off()),
+            Broken::Silence => refused(silence(self.client)),
+            Broken::TooLong => Failure::Final(ApiError::unreadable(
+                "the answer, or an event in it, is longer than 64 MiB",
+            )),
+        }
     }
 
     fn cut_off(&self) -> ApiError {
@@ -204,7 +201,11 @@ async fn error_status(
     };
     Failure::Refused {
         // A body that does not come does not make the status unknown.
-        error: ApiError::of_response(status, &body.unwrap_or_default(), &context),
+        error: Box::new(ApiError::of_response(
+            status,
+            &body.unwrap_or_default(),
+            &context,
+        )),
         retry_after: wait,
         can_be_plainer: body::can_be_plainer(request, form),
     }
@@ -214,21 +215,47 @@ async fn error_status(
 #[derive(Debug)]
 enum Broken {
     Connection,
+    Silence,
     TooLong,
 }
 
-/// The body of a stream, as long as no event in it is too long. `unread` counts the bytes since the last event.
-fn bounded(
+/// The body of a stream in whole lines, as long as no event in it is too long. `unread` counts the bytes since the last
+/// event.
+///
+/// Whole lines, because the reader of events looks at an unfinished one again from its start with every piece that comes:
+/// for an event of many megabytes that would take minutes.
+fn whole_lines(
     response: Response,
     unread: Arc<AtomicUsize>,
+    silence: Duration,
 ) -> impl Stream<Item = Result<Bytes, Broken>> + Unpin {
-    Box::pin(response.bytes_stream().map(move |chunk| {
-        let chunk = chunk.map_err(|_| Broken::Connection)?;
-        let before = unread.fetch_add(chunk.len(), Ordering::Relaxed);
-        if before.saturating_add(chunk.len()) > LONGEST_MESSAGE {
-            return Err(Broken::TooLong);
+    let begin = Some((response, BytesMut::new()));
+    Box::pin(stream::unfold(begin, move |state| {
+        let unread = Arc::clone(&unread);
+        async move {
+            let (mut response, mut held) = state?;
+            loop {
+                let chunk = match timeout(silence, response.chunk()).await {
+                    Err(_) => return Some((Err(Broken::Silence), None)),
+                    Ok(Err(_)) => return Some((Err(Broken::Connection), None)),
+                    Ok(Ok(None)) if held.is_empty() => return None,
+                    Ok(Ok(None)) => return Some((Ok(held.freeze()), None)),
+                    Ok(Ok(Some(chunk))) => chunk,
+                };
+                let before = unread.fetch_add(chunk.len(), Ordering::Relaxed);
+                if before.saturating_add(chunk.len()) > LONGEST_MESSAGE {
+                    return Some((Err(Broken::TooLong), None));
+                }
+                let end = chunk.iter().rposition(|byte| *byte == b'\n');
+                let (lines, rest) = chunk.split_at(end.map_or(0, |end| end + 1));
+                held.extend_from_slice(lines);
+                let whole = (!lines.is_empty()).then(|| held.split().freeze());
+                held.extend_from_slice(rest);
+                if let Some(whole) = whole {
+                    return Some((Ok(whole), Some((response, held))));
+                }
+            }
         }
-        Ok(chunk)
     }))
 }
 
@@ -240,7 +267,8 @@ async fn read_bounded(
     let mut body = BytesMut::new();
     loop {
         match timeout(silence, response.chunk()).await {
-            Err(_) | Ok(Err(_)) => return Err(Broken::Connection),
+            Err(_) => return Err(Broken::Silence),
+            Ok(Err(_)) => return Err(Broken::Connection),
             Ok(Ok(None)) => return Ok(body.freeze()),
             Ok(Ok(Some(chunk))) if body.len() + chunk.len() > limit => return Err(Broken::TooLong),
             Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
@@ -255,7 +283,7 @@ fn header(response: &Response, name: &str) -> Option<String> {
 
 fn refused(error: ApiError) -> Failure {
     Failure::Refused {
-        error,
+        error: Box::new(error),
         retry_after: None,
         can_be_plainer: false,
     }

@@ -1,9 +1,13 @@
 //! Calls against the scripted API: what is asked, what comes out, and every way in which it can fail.
 
 use serde_json::json;
-use tokio::{net::TcpListener, sync::mpsc};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+};
 use towline_protocol::{Json, StreamEvent};
-use towline_testkit::script_api::{Act, Cut, End, Place, Reply, Script, ScriptApi};
+use towline_testkit::script_api::{Act, Cut, End, Pieces, Place, Reply, Script, ScriptApi};
 
 use super::*;
 use crate::{
@@ -533,9 +537,94 @@ async fn a_receiver_that_is_gone_ends_the_call() {
 }
 
 #[tokio::test]
+async fn a_large_event_comes_through_in_time() {
+    let text = "x".repeat(8 << 20);
+    let reply = Reply::text(text.as_str()).pieces(Pieces::Whole);
+    let (events, _) = play([reply]).await;
+    assert_eq!(events[2].len(), text.len() + 1);
+    assert_eq!(events.last().map(String::as_str), Some("done with id"));
+}
+
+#[tokio::test]
+async fn lines_may_end_in_both_ways_and_be_cut_anywhere() {
+    let stream = |end: &str| {
+        let message = json!({"type": "message_start", "message": {"id": "m", "content": []}});
+        let delta = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}});
+        let stop = json!({"type": "message_stop"});
+        format!(
+            ": hello{end}{end}data: {message}{end}{end}event: x{end}data:{delta}{end}{end}data: {stop}{end}{end}"
+        )
+    };
+    for end in ["\n", "\r\n"] {
+        let text = stream(end);
+        for cut in [1, text.len() / 2, text.len() - 3] {
+            let reply = Reply::http(200, "text/event-stream", text.clone())
+                .at(Place::Bytes(cut), Act::Delay(Duration::from_millis(1)));
+            let (events, _) = play([reply]).await;
+            let expected = [
+                "message_start",
+                "stop \"end_turn\"",
+                "message_stop",
+                "done with id",
+            ];
+            assert_eq!(events, expected, "{end:?} {cut}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_event_without_end_is_not_kept() {
+    let endless = "data: ".to_owned() + &"x".repeat(65 << 20);
+    let (events, _) = play([Reply::http(200, "text/event-stream", endless)]).await;
+    assert_eq!(events.len(), 1);
+    assert!(events[0].contains("longer than 64 MiB"), "{events:?}");
+}
+
+/// Reads one request, whatever it is.
+async fn read_request(connection: &mut TcpStream) {
+    let mut seen = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&seen).to_lowercase();
+        let length = text
+            .split_once("content-length: ")
+            .and_then(|(_, rest)| rest.split_once("\r\n")?.0.parse::<usize>().ok());
+        let body = text.split_once("\r\n\r\n").map(|(_, body)| body.len());
+        if body.is_some() && body >= length {
+            return;
+        }
+        assert!(connection.read_buf(&mut seen).await.unwrap() > 0, "it left");
+    }
+}
+
+#[tokio::test]
 async fn a_connection_is_used_again() {
-    let (first, api) = play([Reply::text("fine").times(2)]).await;
-    assert_eq!(first, after(&[]));
-    let model = at_once(options(api.url()), None);
-    assert_eq!(events_of(&model, request()).await, after(&[]));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let body = concat!(
+        "data: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\n",
+        "data: {\"type\":\"message_stop\"}\n\n"
+    );
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    // It takes one connection: a second one would never be answered.
+    let serve = async {
+        let (mut connection, _) = listener.accept().await.unwrap();
+        for _ in 0..2 {
+            read_request(&mut connection).await;
+            connection.write_all(answer.as_bytes()).await.unwrap();
+        }
+    };
+    let model = at_once(options(format!("http://{address}")), None);
+    let ask = async {
+        for _ in 0..2 {
+            let events = events_of(&model, request()).await;
+            assert_eq!(events, ["message_start", "message_stop", "done"]);
+        }
+    };
+    let both = async { tokio::join!(serve, ask) };
+    tokio::time::timeout(Duration::from_secs(30), both)
+        .await
+        .expect("the second call found the first one's connection");
 }

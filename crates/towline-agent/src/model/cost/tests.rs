@@ -5,21 +5,21 @@ use towline_protocol::Wire;
 
 use super::*;
 
-fn usage(value: Value) -> Usage {
+fn usage(value: &Value) -> Usage {
     Usage::from_json(value.to_string()).unwrap()
 }
 
 /// The call that the recorded sessions are made of.
 fn usual() -> Usage {
     usage(
-        json!({"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 11, "cache_creation_input_tokens": 7}),
+        &json!({"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 11, "cache_creation_input_tokens": 7}),
     )
 }
 
 /// Every price, by what CLI 2.1.325 said of this usage.
 #[test]
 fn each_kind_of_token_has_its_price() {
-    let usage = usage(json!({
+    let usage = usage(&json!({
         "input_tokens": 1000, "output_tokens": 500,
         "cache_read_input_tokens": 70, "cache_creation_input_tokens": 300,
         "cache_creation": {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 200},
@@ -147,7 +147,7 @@ fn a_record_that_somebody_broke_counts_as_nothing() {
 #[test]
 fn counts_that_are_too_large_do_not_overflow() {
     let huge = usage(
-        json!({"input_tokens": u64::MAX, "output_tokens": u64::MAX, "cache_creation_input_tokens": 1,
+        &json!({"input_tokens": u64::MAX, "output_tokens": u64::MAX, "cache_creation_input_tokens": 1,
         "cache_creation": {"ephemeral_1h_input_tokens": u64::MAX}}),
     );
     let mut costs = Costs::default();
@@ -180,17 +180,17 @@ fn the_usage_of_a_turn_has_every_field() {
 #[test]
 fn the_end_of_a_message_completes_what_its_start_said() {
     let mut so_far = usage(
-        json!({"input_tokens": 100, "cache_read_input_tokens": 11, "output_tokens": 1, "service_tier": "standard"}),
+        &json!({"input_tokens": 100, "cache_read_input_tokens": 11, "output_tokens": 1, "service_tier": "standard"}),
     );
     merge(
         &mut so_far,
         &usage(
-            json!({"input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 20,
+            &json!({"input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 20,
         "output_tokens_details": {"thinking_tokens": 4}}),
         ),
     );
     let expected = usage(
-        json!({"input_tokens": 100, "cache_read_input_tokens": 11, "output_tokens": 20,
+        &json!({"input_tokens": 100, "cache_read_input_tokens": 11, "output_tokens": 20,
         "service_tier": "standard", "output_tokens_details": {"thinking_tokens": 4}}),
     );
     assert_eq!(so_far, expected);

@@ -13,7 +13,7 @@ fn status(status: u16) -> ApiError {
 
 fn refused(status_code: u16) -> Failure {
     Failure::Refused {
-        error: status(status_code),
+        error: Box::new(status(status_code)),
         retry_after: None,
         can_be_plainer: true,
     }
@@ -21,7 +21,7 @@ fn refused(status_code: u16) -> Failure {
 
 fn no_connection() -> Failure {
     Failure::Refused {
-        error: ApiError::connection("refused", "h"),
+        error: Box::new(ApiError::connection("refused", "h")),
         retry_after: None,
         can_be_plainer: true,
     }
@@ -135,16 +135,16 @@ fn a_plainer_request_is_tried_once_and_only_if_there_is_one() {
     );
     check(&mut first, [refused(400)], &["over: unknown"]);
     let nothing_to_leave_out = Failure::Refused {
-        error: status(400),
+        error: Box::new(status(400)),
         retry_after: None,
         can_be_plainer: false,
     };
     check(&mut retries(3), [nothing_to_leave_out], &["over: unknown"]);
     let too_long = Failure::Refused {
-        error: ApiError {
+        error: Box::new(ApiError {
             name: "invalid_request",
             ..status(400)
-        },
+        }),
         retry_after: None,
         can_be_plainer: true,
     };
@@ -214,7 +214,7 @@ fn the_api_s_own_wish_comes_first_within_reason() {
         (Duration::MAX, 600_000),
     ] {
         let failure = Failure::Refused {
-            error: status(429),
+            error: Box::new(status(429)),
             retry_after: Some(wish),
             can_be_plainer: true,
         };
