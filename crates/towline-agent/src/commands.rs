@@ -98,13 +98,21 @@ impl Commands {
     pub(crate) fn new(options: CommandOptions) -> (Self, mpsc::Receiver<TaskEvent>) {
         let (events, receiver) = mpsc::channel(EVENTS);
         let shared = Arc::new(Shared {
-            options,
+            environment: Mutex::new(options.environment),
+            folder: options.folder,
             watchdog: Arc::new(Watchdog::new()),
             events,
             entries: Mutex::default(),
         });
         let owner = Arc::new(Owner { shared });
         (Self { owner }, receiver)
+    }
+
+    /// Commands that are started from now on get this variable.
+    pub(crate) fn set_variable(&self, name: &str, value: &str) {
+        let environment = &self.owner.shared.environment;
+        let mut environment = environment.lock().unwrap_or_else(PoisonError::into_inner);
+        environment.insert(name.into(), value.into());
     }
 
     /// Runs a command and waits for it, no longer than `timeout`. Dropping the future ends the command.
@@ -294,7 +302,8 @@ impl Drop for StopOnDrop {
 /// What a session's commands and their supervisors share.
 #[derive(Debug)]
 struct Shared {
-    options: CommandOptions,
+    environment: Mutex<Environment>,
+    folder: PathBuf,
     watchdog: Arc<Watchdog>,
     events: mpsc::Sender<TaskEvent>,
     entries: Mutex<Vec<Arc<Entry>>>,
@@ -307,7 +316,7 @@ impl Shared {
                 "{MOST_RUNNING} commands run already; end one first"
             )));
         }
-        let folder = &self.options.folder;
+        let folder = &self.folder;
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -320,7 +329,10 @@ impl Shared {
         let process = Process::spawn(
             &order.command,
             &order.directory,
-            &self.options.environment,
+            &self
+                .environment
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
             &files,
             &self.watchdog,
         );

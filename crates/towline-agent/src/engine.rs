@@ -15,6 +15,7 @@ mod outbox;
 mod place;
 mod result;
 mod running;
+mod scribe;
 mod tasks;
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
@@ -26,14 +27,17 @@ use tokio::{
 };
 use towline_protocol::{
     AgentFrame, ControlLine, Event, Line, LineDecoder, Outcome as Answered, Output as PeerOutput,
-    Peer, RequestId, SessionState, ToAgent, ToHost, ToolUseId, User, Uuid,
+    Peer, RequestId, SessionState, Ticket, ToAgent, ToHost, ToolUseId, User, Uuid,
 };
 
 use crate::{
     Config, Signal,
     commands::{Commands, TaskEvent},
+    context::Surroundings,
     lists::Lists,
+    memory::Memory,
     model::{Model, ModelEvent},
+    resume::{ResumeError, resume},
     session::Session,
     tools::{FilesRead, Outcome},
     turn::Interrupt,
@@ -43,12 +47,25 @@ use inbox::{Inbox, Taken};
 use lines::{Lines, new_uuid};
 use outbox::Outbox;
 use running::Running;
+use scribe::Scribe;
 
 /// How an agent ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exit {
     /// The exit code that its process should have.
     pub code: u8,
+    /// What a person should read, if it could not even begin.
+    pub complaint: Option<String>,
+}
+
+impl Exit {
+    /// With an exit code, and nothing to complain of.
+    pub fn with(code: u8) -> Self {
+        Self {
+            code,
+            complaint: None,
+        }
+    }
 }
 
 /// Runs an agent until the host is done with it: its lines come in by `input`, the agent's go out by `output`.
@@ -61,7 +78,7 @@ pub async fn serve(
     let mut decoder = LineDecoder::default();
     let mut engine = match Engine::start(config) {
         Ok(engine) => engine,
-        Err(refusal) => return refuse(*refusal, &mut output).await,
+        Err(refused) => return refuse(*refused, &mut output).await,
     };
     loop {
         engine.advance();
@@ -73,6 +90,7 @@ pub async fn serve(
             read = read(&mut input, &mut decoder), if engine.listens() => Step::Read(read),
             event = engine.model_call.next(), if !deaf => Step::Model(event),
             Some(event) = engine.task_events.recv() => Step::Task(event),
+            Some(Ok((ticket, answer))) = engine.errands.join_next() => Step::Errand(ticket, answer),
             Some(ended) = engine.calls.join_next_with_id(), if !deaf => Step::Call(ended),
             written = engine.outbox.write(&mut output), if !engine.outbox.is_empty() => Step::Written(written),
             Some(signal) = signals.recv() => Step::Signal(signal),
@@ -92,6 +110,7 @@ pub async fn serve(
             Step::Model(event) => engine.handle_model(event),
             Step::Call(ended) => engine.handle_call(ended),
             Step::Task(event) => engine.handle_task(event),
+            Step::Errand(ticket, answer) => engine.reply(ticket, answer),
             // Nobody reads any more: there is nobody to work for.
             Step::Written(Err(_)) => break,
             Step::Written(Ok(())) => {}
@@ -110,25 +129,54 @@ async fn read(input: &mut (impl AsyncRead + Unpin), decoder: &mut LineDecoder) -
     input.read_buf(&mut room).await.unwrap_or(0)
 }
 
+/// A session that cannot begin as it was asked to.
+fn never_began(error: ResumeError) -> Box<Refused> {
+    let complaint = error.to_string();
+    let session = match error.session() {
+        Some(key) => key.to_id(),
+        None => uuid::Uuid::new_v4().to_string().into(),
+    };
+    let line = match error {
+        ResumeError::InUse { .. } => None,
+        _ => Some(result::never_began(session, &complaint)),
+    };
+    Box::new(Refused { line, complaint })
+}
+
 enum Step {
     Read(usize),
     Model(Option<ModelEvent>),
     Call(Result<(Id, Outcome), tokio::task::JoinError>),
     Task(TaskEvent),
+    Errand(Ticket, control::Answered),
     Written(std::io::Result<()>),
     Signal(Signal),
 }
 
+/// Why the agent could not begin.
+#[derive(Debug)]
+struct Refused {
+    /// For the host; nothing where the real CLI says nothing to it.
+    line: Option<ToHost>,
+    /// For a person.
+    complaint: String,
+}
+
 /// The agent could not begin: it says so and ends.
-async fn refuse(line: ToHost, output: &mut (impl AsyncWrite + Unpin)) -> Exit {
+async fn refuse(refused: Refused, output: &mut (impl AsyncWrite + Unpin)) -> Exit {
     let mut outbox = Outbox::default();
-    outbox.push(line);
+    for line in refused.line {
+        outbox.push(line);
+    }
     while !outbox.is_empty() {
         if outbox.write(output).await.is_err() {
             break;
         }
     }
-    Exit { code: 1 }
+    Exit {
+        code: 1,
+        complaint: Some(refused.complaint),
+    }
 }
 
 /// All that an agent knows while it runs.
@@ -142,12 +190,17 @@ struct Engine {
     task_events: mpsc::Receiver<TaskEvent>,
     lists: Lists,
     files: FilesRead,
+    surroundings: Surroundings,
+    memory: Memory,
+    scribe: Scribe,
     peer: Peer,
     inbox: Inbox,
     outbox: Outbox,
     running: Option<Running>,
     model_call: ModelCall,
     calls: JoinSet<Outcome>,
+    /// Answers to the host that take a while.
+    errands: JoinSet<(Ticket, control::Answered)>,
     call_ids: HashMap<Id, ToolUseId>,
     questions: HashMap<RequestId, Question>,
     /// What the host was told last.
@@ -213,8 +266,10 @@ impl Prompts {
 }
 
 impl Engine {
-    fn start(config: Config) -> Result<Self, Box<ToHost>> {
-        let (session, notices) = Session::new(&config);
+    fn start(config: Config) -> Result<Self, Box<Refused>> {
+        let resumed = resume(&config.home, &config.cwd, &config.session).map_err(never_began)?;
+        let (session, notices) = Session::new(&config, resumed.as_ref());
+        let scribe = Scribe::start(&config, &session, resumed).map_err(never_began)?;
         for notice in notices {
             tracing::warn!("{notice}");
         }
@@ -226,6 +281,9 @@ impl Engine {
             task_events,
             lists: Lists::default(),
             files: FilesRead::default(),
+            surroundings: Surroundings::of(&config.cwd),
+            memory: place::memory(&config),
+            scribe,
             session,
             config,
             peer: Peer::new(format!("{}-", new_uuid())),
@@ -234,6 +292,7 @@ impl Engine {
             running: None,
             model_call: ModelCall::default(),
             calls: JoinSet::new(),
+            errands: JoinSet::new(),
             call_ids: HashMap::new(),
             questions: HashMap::new(),
             state: SessionState::Idle,
@@ -249,7 +308,7 @@ impl Engine {
     }
 
     fn is_done(&self) -> bool {
-        let idle = self.running.is_none() && self.inbox.is_empty();
+        let idle = self.running.is_none() && self.inbox.is_empty() && self.errands.is_empty();
         self.outbox.is_empty()
             && match self.phase {
                 Phase::Open => false,
@@ -259,9 +318,7 @@ impl Engine {
     }
 
     fn exit(&self) -> Exit {
-        Exit {
-            code: u8::from(self.failed),
-        }
+        Exit::with(u8::from(self.failed))
     }
 
     /// Ends at once: what runs is stopped, and nothing more is said.
@@ -269,7 +326,7 @@ impl Engine {
         self.model_call.stop();
         self.calls.shutdown().await;
         self.commands.stop_all().await;
-        Exit { code }
+        Exit::with(code)
     }
 
     /// Lines about the turn that runs, or about none.
@@ -356,6 +413,9 @@ impl Engine {
         if let (Some(uuid), Taken::Queued | Taken::Urgent) = (&line.uuid, taken) {
             let queued = self.lines().lifecycle(uuid, "queued");
             self.send(queued);
+        }
+        if matches!(taken, Taken::Queued | Taken::Urgent) {
+            self.record_queued(line.message.content.as_option(), line.uuid.clone());
         }
         if self.config.output.replay_user_messages && taken != Taken::Full {
             let echo = self.lines().replay(line);

@@ -113,13 +113,18 @@ pub(crate) fn resume(
             let Some(session) = home.newest(cwd)? else {
                 return Ok(None);
             };
-            match read(session, *fork, None) {
+            match read(session, *fork, &UpTo::End) {
                 // Nothing to go on with is no failure here.
                 Err(ResumeError::Unknown { .. }) => Ok(None),
                 resumed => resumed.map(Some),
             }
         }
-        SessionStart::Resume { which, fork, at } => {
+        SessionStart::Resume {
+            which,
+            fork,
+            at,
+            drops_turn,
+        } => {
             let session = home.find(cwd, which).map_err(|error| match error {
                 towline_store::Error::BadId { .. } => ResumeError::NotASession {
                     which: which.clone(),
@@ -130,7 +135,12 @@ pub(crate) fn resume(
                 },
                 other => ResumeError::Store(other),
             })?;
-            read(session, *fork, at.as_deref()).map(Some)
+            let up_to = match (at, drops_turn) {
+                (Some(uuid), _) => UpTo::Including(uuid),
+                (None, Some(uuid)) => UpTo::Before(uuid),
+                (None, None) => UpTo::End,
+            };
+            read(session, *fork, &up_to).map(Some)
         }
     }
 }
@@ -164,23 +174,33 @@ pub(crate) fn copy_history(
     Ok(())
 }
 
-fn read(session: Session, is_fork: bool, at: Option<&str>) -> Result<Resumed, ResumeError> {
+/// How much of a session is gone on with.
+enum UpTo<'a> {
+    End,
+    Including(&'a str),
+    Before(&'a str),
+}
+
+fn read(session: Session, is_fork: bool, up_to: &UpTo<'_>) -> Result<Resumed, ResumeError> {
     let unknown = || ResumeError::Unknown {
         id: session.key().clone(),
     };
     let mut notes = Notes::default();
     let mut stored = Stored::open_and_see(session.path(), |located| notes.see(located))?;
     let tree = stored.tree();
-    let leaf = match at {
-        None => tree.live_leaf().ok_or_else(unknown)?,
-        Some(uuid) => tree
-            .find(uuid)
+    let message = |uuid: &str| {
+        tree.find(uuid)
             .filter(|id| matches!(tree.kind(*id), NodeKind::User | NodeKind::Assistant))
             .filter(|id| !tree.is_aside(*id))
             .ok_or_else(|| ResumeError::NoMessage {
                 uuid: uuid.to_owned(),
                 id: session.key().clone(),
-            })?,
+            })
+    };
+    let leaf = match up_to {
+        UpTo::End => tree.live_leaf().ok_or_else(unknown)?,
+        UpTo::Including(uuid) => message(uuid)?,
+        UpTo::Before(uuid) => tree.parent(message(uuid)?).ok_or_else(unknown)?,
     };
     let last = Uuid::from(tree.uuid(leaf));
     let mut conversation = Conversation::default();

@@ -13,6 +13,7 @@ use crate::{
         catalogue::{self, ModelFacts},
         cost::Costs,
     },
+    resume::Resumed,
 };
 
 /// A session.
@@ -40,7 +41,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// A session that begins, and what is to be told of its rules.
-    pub(crate) fn new(config: &Config) -> (Self, Vec<String>) {
+    pub(crate) fn new(config: &Config, resumed: Option<&Resumed>) -> (Self, Vec<String>) {
         let places = Places {
             project: config.cwd.to_string_lossy().into_owned(),
             current: config.cwd.to_string_lossy().into_owned(),
@@ -50,18 +51,27 @@ impl Session {
         };
         let (mut policy, notices) = config.permissions.policy(places);
         policy.can_ask = config.questions != Questions::Nobody;
-        let id = match &config.session.id {
-            Some(key) => key.to_id(),
-            None => uuid::Uuid::new_v4().to_string().into(),
+        let goes_on = resumed.filter(|resumed| !resumed.is_fork);
+        let id = match (goes_on, &config.session.id) {
+            (Some(resumed), _) => resumed.session.key().to_id(),
+            (None, Some(key)) => key.to_id(),
+            (None, None) => uuid::Uuid::new_v4().to_string().into(),
         };
         let session = Self {
             id,
-            history: History::default(),
+            history: resumed.map_or_else(History::default, |resumed| {
+                History::resumed(resumed.messages.clone())
+            }),
             policy,
             model: catalogue::resolve(config.model.name.as_deref()).to_owned(),
-            costs: Costs::default(),
+            costs: resumed
+                .and_then(|resumed| resumed.cost.as_ref())
+                .map_or_else(Costs::default, Costs::restore),
             api_duration: Duration::ZERO,
-            title: config.session.title.as_deref().map(Text::from),
+            title: match &config.session.title {
+                Some(title) => Some(title.as_str().into()),
+                None => resumed.and_then(|resumed| resumed.title.clone()),
+            },
             system_prompt: config.prompt.replace.clone(),
             append_system_prompt: config.prompt.append.clone(),
         };

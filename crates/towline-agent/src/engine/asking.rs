@@ -1,6 +1,8 @@
 //! Whether a call may run: decided by the rules, or asked of the host.
 
-use serde_json::{Map as JsonMap, Value};
+use std::path::Path;
+
+use serde_json::{Map as JsonMap, Value, json};
 use towline_permission::{
     Call as PermissionCall, Decision, Facts, Reason, Verdict as Ruling, decide, paths,
 };
@@ -59,16 +61,25 @@ impl Engine {
     }
 
     fn decide(&self, call: &Call) -> Decision {
+        self.ruling(&PermissionCall::new(call.name.as_str(), &call.input))
+    }
+
+    /// Whether a file may be read without asking.
+    pub(super) fn may_read(&self, path: &Path) -> bool {
+        let input = json!({"file_path": path});
+        self.ruling(&PermissionCall::new("Read", &input)).verdict == Ruling::Allow
+    }
+
+    fn ruling(&self, call: &PermissionCall<'_>) -> Decision {
         let policy = &self.session.policy;
-        let asked = PermissionCall::new(call.name.as_str(), &call.input);
-        let touched = paths(policy, &asked);
+        let touched = paths(policy, call);
         let resolved = resolve_paths(touched.iter().map(String::as_str));
         let facts = Facts {
             links: resolved.links,
             directories: resolved.directories,
             ..Facts::default()
         };
-        decide(policy, &asked, &facts)
+        decide(policy, call, &facts)
     }
 
     fn deny(&mut self, call: &Call, decision: &Decision) {

@@ -1,5 +1,7 @@
 //! What the turn wants done, done.
 
+use std::path::Path;
+
 use tokio::sync::mpsc;
 use towline_protocol::{
     AbandonedBlocks, Block, Content, Extra, Json, MessageId, ModelRefusal, Nullable, StreamEvent,
@@ -10,6 +12,7 @@ use super::{
     Engine, ModelCall,
     inbox::Prompt,
     lines::{made_event, new_uuid, system},
+    mention::mentioned,
     running::{Running, text_block},
 };
 use crate::{
@@ -35,17 +38,34 @@ impl Engine {
             self.send(started);
         }
         let max_steps = self.config.limits.max_turns;
-        self.running = Some(Running::new(ids, max_steps));
+        let mut running = Running::new(ids, max_steps);
+        running.origin = batch.iter().find_map(|prompt| prompt.origin.clone());
+        self.running = Some(running);
         self.note_state();
         let init = self.init_line();
         self.send(init);
-        let content = Prompt::joined(&batch);
-        self.session
-            .history
-            .push_user(prompt_blocks(content.as_ref()));
+        self.take_in(&batch);
         if !query {
             self.finish_without_query();
         }
+    }
+
+    /// Puts prompts into the conversation, with the files that they mention.
+    fn take_in(&mut self, batch: &[Prompt]) {
+        let content = Prompt::joined(batch);
+        let mut blocks = prompt_blocks(content.as_ref());
+        if !batch.iter().any(|prompt| prompt.verbatim) {
+            let readable = |path: &Path| self.may_read(path);
+            blocks.extend(mentioned(
+                content.as_ref(),
+                &self.session.current(),
+                readable,
+            ));
+        }
+        self.session.history.push_user(blocks);
+        let content = content.unwrap_or_else(|| Content::from(""));
+        let uuid = batch.last().and_then(|prompt| prompt.uuid.clone());
+        self.record_prompt(&content, uuid, batch.len());
     }
 
     /// Carries out what the turn wants.
@@ -84,6 +104,9 @@ impl Engine {
             Output::ApiFailed(error) => {
                 self.model_call.stop();
                 let line = self.lines().api_failed(&error);
+                if let Some(message) = line.message.clone() {
+                    self.record_failure(message, line.uuid.clone(), &error);
+                }
                 self.send(ToHost::Assistant(Box::new(line)));
             }
             Output::Refused => self.refused(),
@@ -131,10 +154,8 @@ impl Engine {
                 let line = self.lines().lifecycle(uuid, "started");
                 self.send(line);
             }
-            self.session
-                .history
-                .push_user(prompt_blocks(prompt.content.as_ref()));
         }
+        self.take_in(&batch);
         if let Some(running) = &mut self.running {
             let ids = batch.into_iter().filter_map(|prompt| prompt.uuid);
             running.taken_up.extend(ids);
@@ -191,6 +212,7 @@ impl Engine {
                 self.session.costs.add(&self.session.model, usage);
             }
         }
+        self.record_message(&complete);
         let blocks = complete
             .message
             .content
@@ -258,12 +280,21 @@ impl Engine {
             self.apply(change);
         }
         let line = self.lines().tool_result(ended);
+        if let Some(block) = line
+            .message
+            .content
+            .as_option()
+            .and_then(|content| content.blocks().first())
+        {
+            self.record_result(ended, block.clone(), line.uuid.clone());
+        }
         self.send(ToHost::User(Box::new(line)));
         if let Some(text) = &ended.outcome.afterwards {
             let line = User {
                 is_synthetic: Some(true),
                 ..self.lines().user(vec![Block::text(text.as_str())])
             };
+            self.record_aside(text, line.uuid.clone());
             self.send(ToHost::User(Box::new(line)));
         }
     }
@@ -309,6 +340,7 @@ impl Engine {
         line.is_synthetic = matches!(note, Note::GoOn | Note::Safety).then_some(true);
         line.refused_message_id = message.filter(|_| note == Note::Safety);
         self.session.history.push_user([text_block(text)]);
+        self.record_aside(text, line.uuid.clone());
         self.send(ToHost::User(Box::new(line)));
     }
 

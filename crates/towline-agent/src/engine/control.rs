@@ -1,5 +1,6 @@
 //! The host's requests, answered.
 
+mod commands;
 mod files;
 mod report;
 
@@ -20,7 +21,7 @@ use super::{Engine, Phase, lines};
 use crate::{SPEAKS_AS, model::catalogue, turn::Interrupt};
 
 /// An answer: a value or none, or why there is neither.
-type Answered = Result<Option<Json>, Failure>;
+pub(super) type Answered = Result<Option<Json>, Failure>;
 
 impl Engine {
     /// Answers a request.
@@ -28,7 +29,22 @@ impl Engine {
         if let Request::Initialize(request) = &request {
             return self.initialize(ticket, request);
         }
-        let reply = match self.answer_to(request) {
+        match request {
+            Request::StopTask(request) => {
+                return self.stop_task(ticket, request.task_id.to_string());
+            }
+            Request::GetTaskOutput(request) => {
+                return self.task_output(ticket, request.task_id.to_string());
+            }
+            request => {
+                let answer = self.answer_to(request);
+                self.reply(ticket, answer);
+            }
+        }
+    }
+
+    pub(super) fn reply(&mut self, ticket: Ticket, answer: Answered) {
+        let reply = match answer {
             Ok(value) => Reply::Success(Box::new(Success {
                 response: value.map_or(
                     towline_protocol::Nullable::Absent,
@@ -56,7 +72,7 @@ impl Engine {
             Request::GetSettings(_) => value(&self.settings()),
             Request::GetBinaryVersion(_) => value(&VersionAnswer {
                 version: Text::from_static(SPEAKS_AS),
-                build_time: Some(Text::from_static(env!("CARGO_PKG_SPEAKS_AS"))),
+                build_time: Some(Text::from_static(env!("CARGO_PKG_VERSION"))),
                 ..VersionAnswer::default()
             }),
             Request::ListModels(_) => value(&ModelsAnswer {
@@ -87,12 +103,10 @@ impl Engine {
                     ..CancelledAnswer::default()
                 })
             }
-            Request::StopTask(request) => {
-                self.stop_command(request.task_id.as_str());
+            Request::BackgroundTasks(_) => {
+                self.commands.background_all();
                 empty()
             }
-            Request::BackgroundTasks(_) => empty(),
-            Request::GetTaskOutput(request) => self.task_output(&request),
             Request::EndSession(_) => {
                 self.phase = Phase::Over;
                 Ok(None)
@@ -239,11 +253,11 @@ impl Engine {
     }
 }
 
-fn value(answer: &impl Wire) -> Answered {
+pub(super) fn value(answer: &impl Wire) -> Answered {
     Ok(Some(answer.to_standard_json()))
 }
 
-fn empty() -> Answered {
+pub(super) fn empty() -> Answered {
     Ok(Json::new("{}").ok())
 }
 
@@ -255,7 +269,7 @@ fn failure(error: &str, code: &'static str) -> Failure {
     }
 }
 
-fn plain(error: impl Into<Text>) -> Failure {
+pub(super) fn plain(error: impl Into<Text>) -> Failure {
     Failure {
         error: error.into(),
         ..Failure::default()

@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use towline_protocol::{Content, User, Uuid};
+use towline_protocol::{Content, Origin, User, Uuid};
 
 use crate::history::prompt_blocks;
 
@@ -23,6 +23,10 @@ pub(super) struct Prompt {
     pub(super) content: Option<Content>,
     /// Whether the model is to answer.
     pub(super) query: bool,
+    /// Whether the host means it word for word.
+    pub(super) verbatim: bool,
+    /// Who wrote it, as the host says.
+    pub(super) origin: Option<Origin>,
 }
 
 /// What becomes of a prompt.
@@ -56,6 +60,8 @@ impl Inbox {
             uuid,
             content: line.message.content.as_option().cloned(),
             query: line.should_query != Some(false),
+            verbatim: line.client_composed == Some(true),
+            origin: line.origin.clone(),
         });
         if line.priority.as_deref() == Some("now") {
             Taken::Urgent

@@ -9,7 +9,11 @@ const MAX_FILES: usize = 20;
 const MAX_BYTES: u64 = 256 << 10;
 
 /// The files that a prompt mentions, as blocks; those that are not there are only words.
-pub(super) fn mentioned(content: Option<&Content>, directory: &Path) -> Vec<Json> {
+pub(super) fn mentioned(
+    content: Option<&Content>,
+    directory: &Path,
+    may_read: impl Fn(&Path) -> bool,
+) -> Vec<Json> {
     let text = content.map_or_else(Text::new, Content::text);
     let mut seen = Vec::new();
     let mut blocks = Vec::new();
@@ -24,9 +28,15 @@ pub(super) fn mentioned(content: Option<&Content>, directory: &Path) -> Vec<Json
             continue;
         }
         seen.push(name);
-        let path = directory.join(name);
-        let file = read(&path).or_else(|| read(&directory.join(name.trim_end_matches('.'))));
-        if let Some((words, is_cut)) = file {
+        let paths = [
+            directory.join(name),
+            directory.join(name.trim_end_matches('.')),
+        ];
+        let mut files = paths.iter().filter(|path| path.is_file() && may_read(path));
+        let Some(path) = files.next() else {
+            continue;
+        };
+        if let Some((words, is_cut)) = read(path) {
             let note = if is_cut { ", only its beginning" } else { "" };
             let path = path.display();
             let shown = format!("The file {path} that the prompt mentions{note}:\n\n{words}");
@@ -60,10 +70,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("notes.txt"), "remember").unwrap();
         std::fs::write(folder.path().join("raw"), [0xff, 0xfe]).unwrap();
-        let shown = |prompt: &str| mentioned(Some(&Content::from(prompt)), folder.path()).len();
+        let shown =
+            |prompt: &str| mentioned(Some(&Content::from(prompt)), folder.path(), |_| true).len();
         assert_eq!(shown("see @notes.txt please"), 1);
         assert_eq!(shown("see @notes.txt, @notes.txt"), 1);
         assert_eq!(shown("end with @notes.txt."), 1);
         assert_eq!(shown("mail ann@notes.txt, @nobody, @raw, @"), 0);
+        let prompt = Content::from("see @notes.txt");
+        assert_eq!(mentioned(Some(&prompt), folder.path(), |_| false), []);
     }
 }

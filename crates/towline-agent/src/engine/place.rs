@@ -2,10 +2,17 @@
 
 use std::{path::Path, sync::Arc};
 
+use serde_json::json;
 use towline_protocol::{Json, SessionId, ToolUseId};
 
 use super::Engine;
-use crate::{Config, commands::CommandOptions, tools::Place};
+use crate::{
+    Config, PromptOptions,
+    commands::CommandOptions,
+    context::{Surroundings, system_blocks},
+    memory::{Memory, MemoryKind, MemoryPlaces},
+    tools::Place,
+};
 
 /// How commands are run, and where their output goes.
 pub(super) fn command_options(config: &Config, session: &SessionId) -> CommandOptions {
@@ -52,20 +59,68 @@ impl Engine {
         }
     }
 
-    pub(super) fn set_variable(&mut self, _name: &str, _value: &str) {}
-    pub(super) fn stop_command(&mut self, _id: &str) {}
-    pub(super) fn command_output(&self, _id: &str) -> Option<(String, u64)> {
-        None
+    /// Commands that are started from now on get this variable.
+    pub(super) fn set_variable(&mut self, name: &str, value: &str) {
+        self.commands.set_variable(name, value);
     }
+
     /// The model has seen a file as it was at that time.
     pub(super) fn seed_read(&self, path: &Path, modified_ms: f64) {
-        #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds; what is out of range is no time")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a time in milliseconds; what is out of range is no time"
+        )]
         self.files.seed(path, modified_ms as i64);
     }
+
+    /// The memory files, for a report.
     pub(super) fn memory_files(&self) -> Vec<Json> {
-        Vec::new()
+        let files = self.memory.files.iter();
+        let files = files.map(|file| {
+            let kind = match file.kind {
+                MemoryKind::Managed => "Managed",
+                MemoryKind::User => "User",
+                MemoryKind::Project => "Project",
+                MemoryKind::Local => "Local",
+            };
+            json!({"path": file.path, "type": kind, "tokens": file.text.len() / 4})
+        });
+        files.filter_map(|file| Json::of(&file).ok()).collect()
     }
+
+    /// What the model is told before anything else.
     pub(super) fn system_blocks(&self) -> Vec<Json> {
-        Vec::new()
+        let directories = self.session.policy.directories();
+        let surroundings = Surroundings {
+            cwd: self.session.current(),
+            directories: directories
+                .iter()
+                .map(|directory| directory.path.clone().into())
+                .collect(),
+            shell: Some("bash".to_owned()),
+            date: jiff::Zoned::now().date().to_string(),
+            model: self.session.model.clone(),
+            ..self.surroundings.clone()
+        };
+        let options = PromptOptions {
+            replace: self.session.system_prompt.clone(),
+            append: self.session.append_system_prompt.clone(),
+            ..self.config.prompt.clone()
+        };
+        system_blocks(&options, &surroundings, self.memory.text().as_deref())
     }
+}
+
+/// The memory files that count.
+pub(super) fn memory(config: &Config) -> Memory {
+    if !config.prompt.memory {
+        return Memory::default();
+    }
+    Memory::read(&MemoryPlaces {
+        managed: &config.managed,
+        config: config.home.folder(),
+        user_home: &config.user_home,
+        cwd: &config.cwd,
+        sources: config.prompt.memory_sources,
+    })
 }

@@ -19,6 +19,7 @@ impl Engine {
         self.failed = line.is_error == Some(true);
         self.results += 1;
         self.running = Some(running);
+        self.record_rest();
         self.send(ToHost::Result(Box::new(line)));
         let state = match ending {
             Ending::AbortedStreaming | Ending::AbortedTools => "cancelled",
@@ -78,6 +79,7 @@ impl Engine {
             uuid: Some(new_uuid()),
             queued_turn_count: Some(0),
             result_index: Some(self.results),
+            origin: running.origin.clone(),
             user_message_uuid: running.prompts.last(),
             user_message_uuids: running.prompts.all(),
             ..TurnResult::default()

@@ -1,6 +1,8 @@
 //! The turn that runs, with what is known around it.
 
-use towline_protocol::{Json, MessageId, StreamEvent, Text, Usage, Uuid};
+use std::collections::HashMap;
+
+use towline_protocol::{Json, MessageId, Origin, StreamEvent, Text, ToolUseId, Usage, Uuid};
 
 use super::{Prompts, clock::Clock};
 use crate::{
@@ -19,8 +21,12 @@ pub(super) struct Running {
     pub(super) message: Option<MessageId>,
     /// The lines of the blocks that were said, for the transcript.
     pub(super) said: Vec<Uuid>,
+    /// The records of the calls.
+    pub(super) call_records: HashMap<ToolUseId, Uuid>,
     /// The tokens of the first request.
     pub(super) first_usage: Option<Usage>,
+    /// What set the turn off, as the host said.
+    pub(super) origin: Option<Origin>,
     /// Whether a request was sent.
     pub(super) requested: bool,
     /// Prompts that came while calls ran and went to the model with their results.
@@ -38,8 +44,10 @@ impl Running {
             usage: TurnUsage::default(),
             message: None,
             said: Vec::new(),
+            call_records: HashMap::new(),
             first_usage: None,
             requested: false,
+            origin: None,
             taken_up: Vec::new(),
             request_id: None,
         }

@@ -4,13 +4,17 @@ use towline_protocol::{
     Block, Content, Json, ModelMessage, Nullable, Text, ToHost, ToolUseId, TranscriptMirror, Uuid,
     Wire, transcript::Record,
 };
-use towline_store::TranscriptWriter;
+use towline_store::{SessionKey, TranscriptWriter};
 
 use super::{Engine, lines};
 use crate::{
+    Config, SPEAKS_AS,
     model::{ApiError, catalogue},
+    repository::Repository,
+    resume::{ResumeError, Resumed, copy_history},
+    session::Session,
     transcript::{
-        Transcript,
+        Origin, Persistence, Transcript,
         happenings::{AssistantBlock, Failure, Prompt, Queued, Stamp, ToolResult},
     },
     turn::{Complete, Ended},
@@ -26,6 +30,56 @@ pub(super) struct Scribe {
     pub(super) complained: bool,
 }
 
+impl Scribe {
+    /// The transcript of a session that begins, or goes on.
+    pub(super) fn start(
+        config: &Config,
+        session: &Session,
+        resumed: Option<Resumed>,
+    ) -> Result<Self, ResumeError> {
+        let persistence = if config.session.forget {
+            Persistence::Off
+        } else {
+            Persistence::On
+        };
+        let repository = Repository::find(&config.cwd);
+        let origin = Origin {
+            session_id: session.id.clone(),
+            entrypoint: config.entrypoint.as_str().into(),
+            version: Text::from_static(SPEAKS_AS),
+            cwd: config.cwd.to_string_lossy().into_owned().into(),
+            git_branch: Repository::branch_name(repository.as_ref()).into(),
+            persistence,
+        };
+        let writer = match persistence {
+            Persistence::Off => None,
+            Persistence::On => Some(writer(config, session, resumed.as_ref())?),
+        };
+        let past = resumed.map(|resumed| resumed.past).unwrap_or_default();
+        Ok(Self {
+            transcript: Transcript::new(origin, past),
+            writer,
+            complained: false,
+        })
+    }
+}
+
+fn writer(
+    config: &Config,
+    session: &Session,
+    resumed: Option<&Resumed>,
+) -> Result<TranscriptWriter, ResumeError> {
+    if let Some(resumed) = resumed.filter(|resumed| !resumed.is_fork) {
+        return Ok(TranscriptWriter::open(resumed.session.clone())?);
+    }
+    let key: SessionKey = session.id.as_str().parse()?;
+    let mut writer = TranscriptWriter::create(config.home.session_in(&config.cwd, key))?;
+    if let Some(resumed) = resumed {
+        copy_history(resumed, &mut writer)?;
+    }
+    Ok(writer)
+}
+
 impl Engine {
     /// Appends records, and shows them to a host that keeps a copy.
     fn keep_records(&mut self, records: &[Record]) {
@@ -37,7 +91,7 @@ impl Engine {
         };
         let written = writer.append(records);
         let file_path = writer.session().path().to_string_lossy().into_owned();
-        if self.config.output.mirror {
+        if self.config.output.more.transcript {
             let entries = records.iter().map(Wire::to_standard_json).collect();
             self.send(ToHost::TranscriptMirror(Box::new(TranscriptMirror {
                 file_path: Some(file_path.into()),
@@ -90,9 +144,16 @@ impl Engine {
 
     /// The model's message is complete: a record a block, under the ids of their lines.
     pub(super) fn record_message(&mut self, complete: &Complete) {
-        let Some(running) = &mut self.running else { return };
+        let Some(running) = &mut self.running else {
+            return;
+        };
         let ids = std::mem::take(&mut running.said);
-        let blocks = complete.message.content.as_option().map(Content::blocks).unwrap_or_default();
+        let blocks = complete
+            .message
+            .content
+            .as_option()
+            .map(Content::blocks)
+            .unwrap_or_default();
         let effort = catalogue::effort(&self.session.model, &self.config.model).map(Text::from);
         let mut records = Vec::new();
         for (place, block) in blocks.iter().enumerate() {
@@ -101,7 +162,9 @@ impl Engine {
                 timestamp: lines::timestamp(),
             };
             if let Block::ToolUse(call) = block {
-                running.call_records.insert(call.id.clone(), stamp.uuid.clone());
+                running
+                    .call_records
+                    .insert(call.id.clone(), stamp.uuid.clone());
             }
             let said = AssistantBlock {
                 message: ModelMessage {
@@ -120,7 +183,12 @@ impl Engine {
     }
 
     /// The API failed: what stands where the model's answer should be.
-    pub(super) fn record_failure(&mut self, message: ModelMessage, uuid: Option<Uuid>, error: &ApiError) {
+    pub(super) fn record_failure(
+        &mut self,
+        message: ModelMessage,
+        uuid: Option<Uuid>,
+        error: &ApiError,
+    ) {
         let said = AssistantBlock {
             message,
             failure: Some(Failure {

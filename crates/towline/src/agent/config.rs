@@ -8,8 +8,8 @@ use std::{
 
 use serde_json::Value;
 use towline_agent::{
-    AgentOptions, Config, Limits, McpOptions, ModelOptions, MoreOutput, OutputOptions,
-    PromptOptions, Provider, SessionOptions, SettingsText, Shell, Tools,
+    AgentOptions, Config, Limits, McpOptions, MemorySources, ModelOptions, MoreOutput,
+    OutputOptions, PromptOptions, Provider, SessionOptions, SettingsText, Shell, Tools, Web,
 };
 use towline_permission::{Destination, PermissionMode, Places, Startup};
 
@@ -75,6 +75,11 @@ pub(super) fn plan(
             replace: documents.system_prompt.clone(),
             append: documents.append_system_prompt.clone(),
             memory: !is_bare && !choices.sources.is_empty(),
+            memory_sources: MemorySources {
+                user: choices.sources.contains(&Destination::UserSettings),
+                project: choices.sources.contains(&Destination::ProjectSettings),
+                local: choices.sources.contains(&Destination::LocalSettings),
+            },
             no_commands: flags.has(Id::DisableSlashCommands) || flags.has(Id::SafeMode),
         },
         limits: Limits {
@@ -90,6 +95,7 @@ pub(super) fn plan(
             strict: flags.has(Id::StrictMcpConfig) || flags.has(Id::SafeMode),
         },
         shell: shell(&environment),
+        web: Web::default(),
         agents: AgentOptions {
             defined: documents.agents.clone(),
             main: owned(flags, Id::Agent),

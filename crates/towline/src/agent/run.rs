@@ -1,6 +1,11 @@
 //! Lets the agent work: its lines on standard input and output as they are, or made of text and made to text.
 
-use std::{io::IsTerminal as _, pin::pin, process::ExitCode, time::Duration};
+use std::{
+    io::{IsTerminal as _, Write as _},
+    pin::pin,
+    process::ExitCode,
+    time::Duration,
+};
 
 use anyhow::Context;
 use tokio::{
@@ -29,7 +34,14 @@ pub(super) async fn run(plan: Plan) -> anyhow::Result<ExitCode> {
     let code = tokio::select! {
         // What is dropped ends, with all that it started.
         code = signals.tell(tell) => code,
-        exit = work => exit?.code,
+        exit = work => {
+            let exit = exit?;
+            if let Some(complaint) = exit.complaint {
+                // Nobody is left to tell when this fails.
+                writeln!(std::io::stderr().lock(), "{complaint}").ok();
+            }
+            exit.code
+        }
     };
     Ok(ExitCode::from(code))
 }
@@ -45,7 +57,7 @@ async fn work(mut plan: Plan, mut signals: mpsc::Receiver<Signal>) -> anyhow::Re
             let prompt = tokio::select! {
                 prompt = prompt(plan.prompt) => prompt?,
                 // There is no turn yet to interrupt, and so the process is meant.
-                Some(signal) = signals.recv() => return Ok(Exit { code: signals::code(signal) }),
+                Some(signal) = signals.recv() => return Ok(Exit::with(signals::code(signal))),
             };
             let line = ToAgent::User(Box::new(User::say(prompt.as_str())));
             let line = format!("{}\n", line.to_standard_json().as_str());
@@ -59,7 +71,7 @@ async fn converse(plan: Plan, mut signals: mpsc::Receiver<Signal>) -> anyhow::Re
     let mut stdin = tokio::io::stdin();
     let opened = tokio::select! {
         opened = first_line::open(&mut stdin, plan.expects_dialect) => opened,
-        signal = ended(&mut signals) => return Ok(Exit { code: signals::code(signal) }),
+        signal = ended(&mut signals) => return Ok(Exit::with(signals::code(signal))),
     };
     let opened = opened.context("cannot read standard input")?;
     let input = opened.read.as_slice().chain(stdin);
@@ -92,7 +104,7 @@ async fn answer(
         }
     };
     Ok(match (exit.code, failed) {
-        (0, true) => Exit { code: 1 },
+        (0, true) => Exit::with(1),
         _ => exit,
     })
 }

@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use towline_permission::{Call, Facts, Verdict, decide};
 use towline_protocol::{
     Failure, Json, Wire,
     control::{
-        answer::{FileSuggestionsAnswer, ReadFileAnswer, TaskOutputAnswer},
-        request::{ReadFile, SeedReadState, TaskRef, UpdateSettings},
+        answer::{FileSuggestionsAnswer, ReadFileAnswer},
+        request::{ReadFile, SeedReadState, UpdateSettings},
     },
 };
 
-use super::{super::Engine, Answered, empty, plain, value};
+use super::{super::Engine, Answered, empty, plain};
 
 /// How much of a file a host gets.
 const MAX_FILE: u64 = 10 << 20;
@@ -26,19 +25,7 @@ impl Engine {
     pub(super) fn read_file(&self, request: &ReadFile) -> Result<Json, Failure> {
         let denied = || plain(format!("read denied: {}", request.path));
         let path = self.session.current().join(request.path.as_str());
-        let input = json!({"file_path": path});
-        let call = Call::new("Read", &input);
-        let resolved = towline_store::resolve_paths(
-            towline_permission::paths(&self.session.policy, &call)
-                .iter()
-                .map(String::as_str),
-        );
-        let facts = Facts {
-            links: resolved.links,
-            directories: resolved.directories,
-            ..Facts::default()
-        };
-        if decide(&self.session.policy, &call, &facts).verdict != Verdict::Allow {
+        if !self.may_read(&path) {
             return Err(denied());
         }
         let most = request.max_bytes.unwrap_or(MAX_FILE).min(MAX_FILE);
@@ -167,21 +154,6 @@ impl Engine {
         let text = serde_json::to_string_pretty(&settings).map_err(|error| failed(&error))?;
         file.write(&(text + "\n")).map_err(|error| failed(&error))?;
         empty()
-    }
-
-    /// What a command in the background has written.
-    pub(super) fn task_output(&self, request: &TaskRef) -> Answered {
-        let Some((output, total)) = self.command_output(request.task_id.as_str()) else {
-            return Err(plain(
-                "get_task_output: no command with that task_id in this session",
-            ));
-        };
-        value(&TaskOutputAnswer {
-            truncated: Some((output.len() as u64) < total),
-            output: output.into(),
-            total_bytes: Some(total),
-            ..TaskOutputAnswer::default()
-        })
     }
 }
 
