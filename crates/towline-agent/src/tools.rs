@@ -163,7 +163,7 @@ pub(crate) struct Outcome {
     /// The same as data, for hosts (`tool_use_result`).
     pub(crate) data: Value,
     /// Text for the model that follows the result, in a message of its own.
-    pub(crate) afterwards: Option<String>,
+    pub(crate) afterwards: Option<Box<str>>,
     /// What changes in the session.
     pub(crate) changes: Vec<Change>,
 }

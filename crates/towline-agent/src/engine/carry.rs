@@ -292,7 +292,7 @@ impl Engine {
         if let Some(text) = &ended.outcome.afterwards {
             let line = User {
                 is_synthetic: Some(true),
-                ..self.lines().user(vec![Block::text(text.as_str())])
+                ..self.lines().user(vec![Block::text(&**text)])
             };
             self.record_aside(text, line.uuid.clone());
             self.send(ToHost::User(Box::new(line)));

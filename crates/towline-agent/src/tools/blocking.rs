@@ -67,6 +67,7 @@ mod tests {
         }));
         when_started.await.unwrap();
         call.abort();
+        assert!(call.await.unwrap_err().is_cancelled());
         when_ended
             .recv_timeout(std::time::Duration::from_secs(10))
             .expect("the work ends after the call was dropped");

@@ -3,8 +3,6 @@
 //! Every issue is listed, in the words and in the data that hosts know from the real CLI (2.1.325): one line each for
 //! the model, a list of objects for `tool_use_result`.
 
-use std::fmt::Write;
-
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
@@ -310,8 +308,8 @@ fn shown(path: &[Value]) -> String {
     for step in path {
         match step {
             Value::String(name) if shown.is_empty() => shown.push_str(name),
-            Value::String(name) => drop(write!(shown, ".{name}")),
-            index => drop(write!(shown, "[{index}]")),
+            Value::String(name) => shown.push_str(&format!(".{name}")),
+            index => shown.push_str(&format!("[{index}]")),
         }
     }
     shown

@@ -85,8 +85,9 @@ fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
     if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
         // Only the superuser may give files away. The group alone is possible more often.
         let (owner, group) = (Uid::from_raw(before.uid()), Gid::from_raw(before.gid()));
-        let given = rustix::fs::fchown(file, Some(owner), Some(group));
-        drop(given.or_else(|_| rustix::fs::fchown(file, None, Some(group))));
+        if rustix::fs::fchown(file, Some(owner), Some(group)).is_err() {
+            let _ = rustix::fs::fchown(file, None, Some(group));
+        }
     }
     // After the owner, since giving a file away takes the set-user bits off.
     file.set_permissions(before.permissions())

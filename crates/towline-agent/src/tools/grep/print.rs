@@ -1,6 +1,6 @@
 //! What a search found, as the model and the host see it: one page of it is kept, the rest is counted.
 
-use std::{fmt::Write, io};
+use std::io;
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -102,7 +102,7 @@ impl Printer {
             shown.push(sign);
         }
         if let Some(number) = number.filter(|_| self.numbers) {
-            drop(write!(shown, "{number}{sign}"));
+            shown.push_str(&format!("{number}{sign}"));
         }
         if line.len() <= MOST_COLUMNS {
             shown.push_str(&String::from_utf8_lossy(line));

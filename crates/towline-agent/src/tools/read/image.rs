@@ -86,7 +86,7 @@ pub(super) fn show(place: &Place, source: Source<'_>) -> Result<Outcome, Outcome
         outcome.afterwards = Some(format!(
             "[Image: original {width}x{height}, displayed at {shown_width}x{shown_height}. Multiply coordinates by \
              {factor:.2} to map to original image.]"
-        ));
+        ).into());
     }
     Ok(outcome)
 }

@@ -36,7 +36,7 @@ pub(super) fn show(
             given.display()
         )));
     }
-    let text = text_of(&bytes, pages.clone());
+    let text = text_of(&bytes, pages.as_ref());
     let extent = if pages.is_none() {
         Extent::Whole
     } else {
@@ -91,18 +91,18 @@ fn range(pages: &str) -> Result<RangeInclusive<u32>, String> {
     }
 }
 
-fn text_of(bytes: &[u8], pages: Option<RangeInclusive<u32>>) -> Result<String, String> {
+fn text_of(bytes: &[u8], pages: Option<&RangeInclusive<u32>>) -> Result<String, String> {
     // The reader is not ours, and files made to break it exist.
     panic::catch_unwind(|| extract(bytes, pages))
         .unwrap_or_else(|_| Err("the file is damaged".into()))
 }
 
-fn extract(bytes: &[u8], pages: Option<RangeInclusive<u32>>) -> Result<String, String> {
+fn extract(bytes: &[u8], pages: Option<&RangeInclusive<u32>>) -> Result<String, String> {
     let options = LoadOptions::with_max_decompressed_size(MOST_UNPACKED);
     let document =
         Document::load_mem_with_options(bytes, options).map_err(|error| error.to_string())?;
     let all: Vec<u32> = document.get_pages().into_keys().collect();
-    let wanted: Vec<u32> = match &pages {
+    let wanted: Vec<u32> = match pages {
         None => all.iter().copied().take(MOST_PAGES_OF_ALL).collect(),
         Some(pages) => all
             .iter()

@@ -270,7 +270,7 @@ async fn large_pictures_are_made_smaller_and_the_model_is_told() {
         assert_eq!((picture.width(), picture.height()), shown);
         assert_eq!(file["dimensions"]["displayWidth"], shown.0);
         assert_eq!(
-            seen.afterwards.unwrap(),
+            seen.afterwards.unwrap().as_ref(),
             format!(
                 "[Image: original {width}x{height}, displayed at {}x{}. Multiply coordinates by {factor} to map to original \
                  image.]",

@@ -1,5 +1,7 @@
 //! What is not changed stays, byte for byte.
 
+use std::slice::from_ref;
+
 use proptest::prelude::*;
 
 use super::{NotText, Text};
@@ -68,7 +70,7 @@ proptest! {
     /// What the model sees after a change is the change of what it saw before.
     #[test]
     fn a_change_of_the_file_is_a_change_of_what_is_shown(
-        raw in "(a|b|é|\r\n|\n|\r){0,40}",
+        raw in "(a|b|é|\r\n|\n){0,40}",
         old in "(a|b|é|\n){1,3}",
         new in "(x|\n){0,3}",
     ) {
@@ -76,8 +78,6 @@ proptest! {
         let shown = text.shown();
         let ranges: Vec<_> = shown.match_indices(&old).map(|(at, found)| at..at + found.len()).collect();
         let changed = text.splice(&ranges, &new);
-        // A lone `\r` before a new `\n` would become a line ending of its own kind: nothing to compare then.
-        prop_assume!(!shown.contains('\r'));
         prop_assert_eq!(changed.shown(), shown.replace(&old, &new));
         prop_assert_eq!(text.splice(&[], &new).encode(), raw.as_bytes());
     }
@@ -92,7 +92,7 @@ proptest! {
         let raw = format!("{MARK}{}\r\n", lines.join("\r\n"));
         let text = Text::decode(raw.as_bytes()).unwrap();
         let at = at.min(text.shown().len());
-        let changed = String::from_utf8(text.splice(&[at..at], &new).encode()).unwrap();
+        let changed = String::from_utf8(text.splice(from_ref(&(at..at)), &new).encode()).unwrap();
         prop_assert!(changed.starts_with(MARK));
         prop_assert_eq!(changed.matches('\n').count(), changed.matches("\r\n").count());
         let other = String::from_utf8(text.with(&new).encode()).unwrap();
