@@ -6,6 +6,7 @@
 )]
 
 mod dialect_session;
+mod parity;
 mod permission;
 mod permission_real;
 mod run;
