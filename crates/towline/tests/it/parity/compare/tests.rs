@@ -81,6 +81,16 @@ fn a_value_counts_unless_it_is_new_in_every_run() {
             json!({"list": [{}]}),
             "$.list[].a",
         ),
+        (
+            json!({"context_usage": {"total_tokens": 1}}),
+            json!({"context_usage": {"total_tokens": 2}}),
+            "",
+        ),
+        (
+            json!({"context_usage": {"total_tokens": 1}}),
+            json!({"context_usage": {}}),
+            "$.context_usage.total_tokens",
+        ),
         (json!({"a": 1}), json!({}), "$.a"),
         (json!({}), json!({"a": 1}), "$.a"),
     ] {

@@ -31,12 +31,14 @@ struct Comparison<'a> {
     found: Vec<(String, String)>,
 }
 
-/// Whether texts count.
+/// Whether values count.
 #[derive(Clone, Copy, PartialEq)]
 enum Wording {
     Compared,
     /// An agent says it in its own words.
     Own,
+    /// How full the context is: that depends on an agent's own prompt.
+    Measured,
 }
 
 impl Comparison<'_> {
@@ -80,15 +82,16 @@ impl Comparison<'_> {
                 }
             }
             (first, second) if type_of(first) != type_of(second) => {
-                self.differs(path, first, second)
+                self.differs(path, first, second);
             }
             (Value::String(first), Value::String(second)) => {
-                let is_free = wording == Wording::Own || ANY_VALUE.contains(&name);
+                let is_free = wording != Wording::Compared || ANY_VALUE.contains(&name);
                 if !is_free && !self.same_text(name, first, second) {
                     self.differs(path, pair.0, pair.1);
                 }
             }
-            (Value::Number(_), Value::Number(_)) if is_measured(name) => {}
+            (Value::Number(_), Value::Number(_))
+                if wording == Wording::Measured || is_measured(name) => {}
             (first, second) => {
                 if first != second {
                     self.differs(path, first, second);
@@ -124,6 +127,14 @@ impl Comparison<'_> {
 
     /// Whether a field of this object is in an agent's own words.
     fn wording_of(&self, object: &Value, key: &str, around: Wording) -> Wording {
+        let is_about_the_context = match key {
+            "context_usage" => true,
+            "response" => object["response"]["categories"].is_array(),
+            _ => false,
+        };
+        if is_about_the_context {
+            return Wording::Measured;
+        }
         let is_own = match key {
             "description" | "decision_reason" | "errors" | "local_command_source" => true,
             "error" => self.kind == "control_response/error",
@@ -188,11 +199,6 @@ const MEASURED: &[&str] = &[
     "_seconds",
     "timestamp",
     "_at",
-    // What fills the context depends on an agent's own prompt.
-    "totalTokens",
-    "total_tokens",
-    "percentage",
-    "autoCompactThreshold",
 ];
 
 /// Strings that name what is running.
