@@ -27,7 +27,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use towline_testkit::real_cli::{self, RealCli};
@@ -53,12 +53,12 @@ const MOST_SHOWN: usize = 12;
 #[test]
 fn the_agent_has_the_recorded_conversations_as_the_real_cli_had_them() {
     let Some(agent) = agent() else { return };
-    let meant = Meant::read();
+    let (meant, started) = (Meant::read(), Instant::now());
     let had = have(&conversations(), |conversation, setups| {
         let played = play(&agent, &conversation.recording, &conversation.setup, setups);
         conversation.outcome(&meant, &played)
     });
-    judge(&had, &meant);
+    judge(&had, &meant, started.elapsed());
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn the_agent_and_the_real_cli_have_the_same_conversations_now() {
         path: cli.command("").get_program().into(),
         patience: PATIENCE_WITH_THE_REAL_CLI,
     };
-    let meant = Meant::read();
+    let (meant, started) = (Meant::read(), Instant::now());
     let had = have(&conversations(), |conversation, setups| {
         let Conversation {
             recording, setup, ..
@@ -81,7 +81,7 @@ fn the_agent_and_the_real_cli_have_the_same_conversations_now() {
         let ours = play(&agent, recording, setup, setups);
         conversation.compared(&meant, (&real.lines, real.code), &ours)
     });
-    judge(&had, &meant);
+    judge(&had, &meant, started.elapsed());
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn have(
 }
 
 /// Prints what came of it, and fails if that is too little.
-fn judge(had: &[Outcome], meant: &Meant) {
+fn judge(had: &[Outcome], meant: &Meant, took: Duration) {
     let mut groups: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for outcome in had {
         say(&outcome.report);
@@ -283,8 +283,9 @@ fn judge(had: &[Outcome], meant: &Meant) {
         .collect();
     let by_group = by_group.join(", ");
     let summary = format!(
-        "parity: {} traces, {same} same, by group {by_group}",
-        had.len()
+        "parity: {} traces, {same} same, by group {by_group} ({} s)",
+        had.len(),
+        took.as_secs()
     );
     say(&summary);
     assert_eq!(same, had.len(), "{summary}");
