@@ -81,6 +81,31 @@ fn a_value_counts_unless_it_is_new_in_every_run() {
             json!({"list": [{}]}),
             "$.list[].a",
         ),
+        (json!({"a": 1}), json!({}), "$.a"),
+        (json!({}), json!({"a": 1}), "$.a"),
+    ] {
+        check_fields(&first, &second, path);
+    }
+}
+
+#[test]
+fn ids_of_cells_and_what_fills_the_context_are_new_in_every_run() {
+    for (first, second, path) in [
+        (
+            json!({"cell_id": "70bfe2f4"}),
+            json!({"cell_id": "eb924cff"}),
+            "",
+        ),
+        (
+            json!({"updated_file": r#"{"id": "70bfe2f4"}"#}),
+            json!({"updated_file": r#"{"id": "eb924cff"}"#}),
+            "",
+        ),
+        (
+            json!({"updated_file": r#"{"id": "70bfe2f4"}"#}),
+            json!({"updated_file": r#"{"no": "eb924cff"}"#}),
+            "$.updated_file",
+        ),
         (
             json!({"context_usage": {"total_tokens": 1}}),
             json!({"context_usage": {"total_tokens": 2}}),
@@ -91,19 +116,19 @@ fn a_value_counts_unless_it_is_new_in_every_run() {
             json!({"context_usage": {}}),
             "$.context_usage.total_tokens",
         ),
-        (json!({"a": 1}), json!({}), "$.a"),
-        (json!({}), json!({"a": 1}), "$.a"),
     ] {
-        let expected: Vec<String> = match path {
-            "" => Vec::new(),
-            path => vec![format!("system/status {path}")],
-        };
-        assert_eq!(
-            check(&[status(&first)], &[status(&second)]),
-            expected,
-            "{first} {second}"
-        );
+        check_fields(&first, &second, path);
     }
+}
+
+/// Two lines with these fields differ in that path, or not at all.
+fn check_fields(first: &Value, second: &Value, path: &str) {
+    let expected: Vec<String> = match path {
+        "" => Vec::new(),
+        path => vec![format!("system/status {path}")],
+    };
+    let found = check(&[status(first)], &[status(second)]);
+    assert_eq!(found, expected, "{first} {second}");
 }
 
 #[test]
