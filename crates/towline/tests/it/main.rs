@@ -7,6 +7,7 @@
 
 mod agent;
 mod dialect_session;
+mod parity;
 mod permission;
 mod permission_real;
 mod run;
