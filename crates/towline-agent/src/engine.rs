@@ -81,7 +81,7 @@ pub async fn serve(
         Err(refused) => return refuse(*refused, &mut output).await,
     };
     loop {
-        engine.advance();
+        engine.advance(Start::Now);
         if engine.is_done() {
             break;
         }
@@ -103,8 +103,10 @@ pub async fn serve(
                 engine.handle_end_of_input();
             }
             Step::Read(_) => {
+                // What came together is looked at together before a turn begins.
                 while let Some(line) = decoder.cut() {
                     engine.handle_line(line);
+                    engine.advance(Start::Later);
                 }
             }
             Step::Model(event) => engine.handle_model(event),
@@ -208,6 +210,17 @@ struct Engine {
     phase: Phase,
     results: u64,
     failed: bool,
+    /// Whether the host has introduced itself.
+    was_initialized: bool,
+    /// Whether the host is to be told what runs in the background.
+    tasks_to_tell: bool,
+}
+
+/// Whether a turn may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Now,
+    Later,
 }
 
 /// How far the conversation with the host is.
@@ -299,6 +312,8 @@ impl Engine {
             phase: Phase::Open,
             results: 0,
             failed: false,
+            was_initialized: false,
+            tasks_to_tell: false,
         })
     }
 
@@ -346,13 +361,18 @@ impl Engine {
     }
 
     /// Does all that can be done without waiting.
-    fn advance(&mut self) {
+    fn advance(&mut self, start: Start) {
         loop {
             if let Some(output) = self.peer.poll_output() {
                 self.carry_out_peer(output);
+            } else if std::mem::take(&mut self.tasks_to_tell) {
+                self.tell_tasks();
             } else if let Some(output) = self.running.as_mut().and_then(Running::poll_output) {
                 self.carry_out(output);
-            } else if self.running.is_none() && !self.inbox.is_empty() && self.phase != Phase::Over
+            } else if start == Start::Now
+                && self.running.is_none()
+                && !self.inbox.is_empty()
+                && self.phase != Phase::Over
             {
                 self.start_turn();
             } else {
@@ -417,8 +437,10 @@ impl Engine {
         if matches!(taken, Taken::Queued | Taken::Urgent) {
             self.record_queued(line.message.content.as_option(), line.uuid.clone());
         }
-        if self.config.output.replay_user_messages && taken != Taken::Full {
-            let echo = self.lines().replay(line);
+        if self.config.output.replay_user_messages && taken == Taken::Again {
+            let echo = self
+                .lines()
+                .replay(line.message.content.as_option(), line.uuid.clone());
             self.send(ToHost::User(Box::new(echo)));
         }
         match taken {
@@ -448,7 +470,7 @@ impl Engine {
             running.turn.handle_interrupt(Interrupt::Stop);
         }
         self.inbox.cancel_all();
-        self.advance();
+        self.advance(Start::Later);
         self.failed = false;
         self.phase = Phase::Over;
     }
@@ -457,6 +479,9 @@ impl Engine {
         let Some(event) = event else {
             return self.model_call.stop();
         };
+        if matches!(event, ModelEvent::Stream { .. } | ModelEvent::Failed(_)) {
+            self.send_echo();
+        }
         if let Some(running) = &mut self.running {
             running.note_event(&event);
             running.turn.handle_model(event);
@@ -477,6 +502,17 @@ impl Engine {
         };
         if let Some(running) = &mut self.running {
             running.turn.handle_outcome(&call, outcome);
+        }
+    }
+
+    /// The prompt is echoed once the model answers it.
+    fn send_echo(&mut self) {
+        let echo = self
+            .running
+            .as_mut()
+            .and_then(|running| running.echo.take());
+        if let Some(echo) = echo {
+            self.send(ToHost::User(Box::new(echo)));
         }
     }
 

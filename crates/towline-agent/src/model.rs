@@ -113,6 +113,11 @@ pub(crate) enum ModelEvent {
         /// As it came.
         raw: Json,
     },
+    /// An answer begins.
+    Answering {
+        /// The id of the API's request, from the answer's headers.
+        request_id: Option<Text>,
+    },
     /// The message is complete.
     Done {
         /// The id of the API's request, from the answer's headers.

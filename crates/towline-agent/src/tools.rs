@@ -53,7 +53,7 @@ use towline_protocol::Content;
 pub(crate) use ask_user_question::{input_for_question, input_with_answers};
 pub(crate) use file::FilesRead;
 pub(crate) use side_call::SideCall;
-pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
+pub(crate) use web_search::{SearchAnswer, SearchQuery};
 
 use crate::{Shell, Web, commands::Commands, lists::Lists, model::catalogue::ModelFacts};
 
@@ -215,6 +215,13 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Whether the call itself was wrong.
+    pub(crate) fn is_misuse(&self) -> bool {
+        matches!(&self.content, Content::Text(text) if text.starts_with("<tool_use_error>"))
+    }
+}
+
 /// What the model is told of a tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
@@ -317,6 +324,22 @@ tools! {
 /// Whether the tool is a question to the person rather than something to do.
 pub(crate) fn is_question(name: &str) -> bool {
     matches!(name, "AskUserQuestion" | "ExitPlanMode")
+}
+
+/// Whether the tool is about files: what may be done is then decided by where they are.
+pub(crate) fn is_about_files(name: &str) -> bool {
+    matches!(
+        name,
+        "Read"
+            | "Write"
+            | "Edit"
+            | "MultiEdit"
+            | "NotebookEdit"
+            | "NotebookRead"
+            | "Glob"
+            | "Grep"
+            | "LS"
+    )
 }
 
 /// Whether the tool is no use where nobody can be asked.

@@ -195,6 +195,7 @@ impl Turn {
         }
         match event {
             ModelEvent::Stream { event, raw } => self.handle_stream(event, raw),
+            ModelEvent::Answering { .. } => {}
             ModelEvent::Done { request_id } => {
                 self.message.request_id = request_id;
                 self.finish_message();
@@ -332,6 +333,9 @@ impl Turn {
         if self.state == State::Over {
             return;
         }
+        if self.state == State::Calls {
+            self.show_ended();
+        }
         for call in self.calls.to_consider() {
             self.emit(Output::Consider(call));
         }
@@ -340,11 +344,6 @@ impl Turn {
         }
         for call in self.calls.to_run() {
             self.emit(Output::Run(call));
-        }
-        self.show_ended();
-        // What has ended may let others begin.
-        if self.calls.any_to_consider() {
-            return self.progress();
         }
         if self.calls.all_ended() {
             self.hand_over_results();

@@ -131,6 +131,11 @@ impl Policy {
         crate::tool::wide(self, &Behavior::Deny, tool).is_some()
     }
 
+    /// Whether a rule allows the whole tool.
+    pub fn allows_tool(&self, tool: &str) -> bool {
+        crate::tool::wide(self, &Behavior::Allow, tool).is_some()
+    }
+
     /// The rules that say one thing.
     pub(crate) fn rules(&self, behavior: &Behavior) -> impl Iterator<Item = &Entry> {
         self.entries

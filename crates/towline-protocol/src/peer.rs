@@ -173,19 +173,21 @@ impl Peer {
     pub fn ask(&mut self, request: Request, deadline: Option<Instant>) -> RequestId {
         self.asked += 1;
         let id = RequestId::from(format!("{}{}", self.prefix, self.asked));
+        self.ask_as(id.clone(), request, deadline);
+        id
+    }
+
+    /// Asks the other side under an id that is given in; it must be one that was never used.
+    pub fn ask_as(&mut self, id: RequestId, request: Request, deadline: Option<Instant>) {
         if self.closed {
-            self.settle(id.clone(), Outcome::Closed);
+            self.settle(id, Outcome::Closed);
         } else {
             self.ours.push(Ours {
                 id: id.clone(),
                 deadline,
             });
-            self.send(ControlLine::Request(ControlRequest::new(
-                id.clone(),
-                request,
-            )));
+            self.send(ControlLine::Request(ControlRequest::new(id, request)));
         }
-        id
     }
 
     /// Takes our question back, and tells the other side so. Whether it was still open.

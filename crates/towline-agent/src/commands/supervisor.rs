@@ -110,7 +110,7 @@ async fn wrote(entry: &Entry) -> u64 {
 }
 
 /// After so long the host is told of a command that is waited for (trace `control-06f_background_tasks`).
-const LONG: Duration = Duration::from_secs(2);
+const LONG: Duration = Duration::from_secs(3);
 
 /// How long a command has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);

@@ -8,11 +8,12 @@ use towline_permission::{
 };
 use towline_protocol::{
     Behavior, Extra, Json, Nullable, Outcome as Answered, PermissionAnswer, PermissionDecision,
-    PermissionUpdate, Request, Text, ToolResultMeta, ToolUseId, Wire, control::request::CanUseTool,
+    PermissionMode, PermissionUpdate, Request, RequestId, Text, ToolResultMeta, ToolUseId, Wire,
+    control::request::CanUseTool,
 };
 use towline_store::resolve_paths;
 
-use super::Engine;
+use super::{Engine, lines::new_uuid};
 use crate::{
     tools::{self, Outcome, ToolCall},
     turn::{Call, Refusal, Verdict, rejected, rejected_by_user},
@@ -33,7 +34,8 @@ impl Engine {
         let decision = self.decide(&call);
         match decision.verdict {
             Ruling::Allow => {
-                let meta = meta(&call.id, "accept", "config", decision.reason.kind());
+                let reason = self.accepted_because(&call, &decision);
+                let meta = meta(&call.id, "accept", "config", reason);
                 let input = call.input.clone();
                 self.verdict(
                     &call.id,
@@ -82,34 +84,53 @@ impl Engine {
         decide(policy, call, &facts)
     }
 
+    /// Why a call is accepted, in the real CLI's words: a rule for the whole tool counts before all else, a command line is
+    /// looked at in parts, and a file inside the project is a matter of the mode.
+    fn accepted_because(&self, call: &Call, decision: &Decision) -> Option<&'static str> {
+        let name = call.name.as_str();
+        match &decision.reason {
+            _ if self.session.policy.allows_tool(name) => Some("rule"),
+            Reason::Mode(PermissionMode::BypassPermissions | PermissionMode::Auto) => Some("mode"),
+            _ if name == "Bash" => Some("subcommandResults"),
+            Reason::Harmless if tools::is_about_files(name) => Some("mode"),
+            reason => reason.kind(),
+        }
+    }
+
     fn deny(&mut self, call: &Call, decision: &Decision) {
+        let is_file_rule =
+            matches!(decision.reason, Reason::Rule(_)) && tools::is_about_files(call.name.as_str());
+        if is_file_rule {
+            // The real CLI finds this out before it thinks of permissions, and tells the host nothing.
+            let outcome = Outcome::misuse(
+                "File is in a directory that is denied by your permission settings.",
+            );
+            let meta = meta(&call.id, "reject", "config", Some("rule"));
+            return self.verdict(&call.id, denied(outcome, meta));
+        }
         let message = denied_because(call, decision, self.session.mode());
-        let kind = decision.reason.kind();
+        let kind = match decision.reason {
+            Reason::Rule(_) if call.name.as_str() == "Bash" => Some("subcommandResults"),
+            ref reason => reason.kind(),
+        };
         let words = in_words(&decision.reason);
         let line = self
             .lines()
             .denied(call, &message, (kind, words.as_deref()));
         self.send(line);
-        let mut meta = meta(&call.id, "reject", "config", kind);
         let nobody_to_ask = !self.session.policy.can_ask
             && !matches!(
                 decision.reason,
                 Reason::Rule(_) | Reason::Mode(_) | Reason::Parts
             );
-        meta.non_execution_kind = Some(Text::from_static(if nobody_to_ask {
-            "user-rejected"
+        let (kind, why) = if nobody_to_ask {
+            (None, "user-rejected")
         } else {
-            "permission-rule"
-        }));
-        self.verdict(
-            &call.id,
-            Verdict::Refuse(Refusal {
-                outcome: Outcome::error(message),
-                meta: Some(meta),
-                denied: true,
-                stop: false,
-            }),
-        );
+            (kind, "permission-rule")
+        };
+        let mut meta = meta(&call.id, "reject", "config", kind);
+        meta.non_execution_kind = Some(Text::from_static(why));
+        self.verdict(&call.id, denied(Outcome::error(message), meta));
     }
 
     fn ask(&mut self, call: Call, decision: Decision) {
@@ -137,12 +158,16 @@ impl Engine {
             title: None,
             agent_id: None,
             requires_user_interaction: tools::is_question(call.name.as_str()).then_some(true),
-            server_policy_ask_only: None,
+            server_policy_ask_only: (tools::is_about_files(call.name.as_str())
+                && !matches!(decision.reason, Reason::Mode(_)))
+            .then_some(true),
             mcp_server: None,
             extra: Extra::default(),
         };
-        let id = self.peer.ask(Request::CanUseTool(Box::new(request)), None);
-        self.questions.insert(id, Question { call });
+        let id = RequestId::from(new_uuid().as_str());
+        self.questions.insert(id.clone(), Question { call });
+        self.peer
+            .ask_as(id, Request::CanUseTool(Box::new(request)), None);
     }
 
     /// What the call is about, for a person.
@@ -286,6 +311,15 @@ impl Engine {
 /// The tool does not exist, or not here.
 pub(super) fn no_such_tool(name: &str) -> Outcome {
     Outcome::misuse(format!("Error: No such tool available: {name}"))
+}
+
+fn denied(outcome: Outcome, meta: ToolResultMeta) -> Verdict {
+    Verdict::Refuse(Refusal {
+        outcome,
+        meta: Some(meta),
+        denied: true,
+        stop: false,
+    })
 }
 
 fn wrong(outcome: Outcome) -> Verdict {

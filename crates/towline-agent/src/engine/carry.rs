@@ -1,17 +1,18 @@
 //! What the turn wants done, done.
 
-use std::path::Path;
+use std::{path::Path, time::Instant};
 
 use tokio::sync::mpsc;
 use towline_protocol::{
-    AbandonedBlocks, Block, Content, Extra, Json, MessageId, ModelRefusal, Nullable, StreamEvent,
-    System, Text, ToHost, User, Wire,
+    AbandonedBlocks, Block, BlockDelta, Content, Delta, Extra, Json, MessageId, ModelRefusal,
+    Nullable, StreamEvent, System, Text, ThinkingTokens, ToHost, User, Wire,
 };
 
 use super::{
     Engine, ModelCall,
+    clock::millis,
     inbox::Prompt,
-    lines::{made_event, new_uuid, system},
+    lines::{made_event, new_uuid, system, timestamp},
     mention::mentioned,
     running::{Running, text_block},
 };
@@ -33,6 +34,15 @@ impl Engine {
             .filter_map(|prompt| prompt.uuid.clone())
             .collect();
         let query = batch.iter().any(|prompt| prompt.query);
+        if self.config.output.replay_user_messages {
+            // Of several only the last stands for what becomes of them together.
+            for prompt in batch.iter().rev().skip(1).rev() {
+                let echo = self
+                    .lines()
+                    .replay(prompt.content.as_ref(), prompt.uuid.clone());
+                self.send(ToHost::User(Box::new(echo)));
+            }
+        }
         for id in &ids {
             let started = self.lines().lifecycle(id, "started");
             self.send(started);
@@ -45,6 +55,15 @@ impl Engine {
         let init = self.init_line();
         self.send(init);
         self.take_in(&batch);
+        if self.config.output.replay_user_messages {
+            let content = Prompt::joined(&batch);
+            let uuid = batch.last().and_then(|prompt| prompt.uuid.clone());
+            let mut echo = self.lines().replay(content.as_ref(), uuid);
+            echo.timestamp = Some(timestamp());
+            if let Some(running) = &mut self.running {
+                running.echo = Some(echo);
+            }
+        }
         if !query {
             self.finish_without_query();
         }
@@ -73,7 +92,10 @@ impl Engine {
         match output {
             Output::CallModel => self.call_model(),
             Output::StopModel => self.model_call.stop(),
-            Output::Event { event, .. } => self.show_event(*event),
+            Output::Event { event, .. } => {
+                self.note_thinking(&event);
+                self.show_event(*event);
+            }
             Output::Said(said) => self.say(&said),
             Output::Complete(complete) => self.complete_message(complete),
             Output::CloseStream { block, blocks } => self.close_stream(block, blocks),
@@ -173,13 +195,16 @@ impl Engine {
         let message = running.message.clone();
         let prompts = running.prompts.clone();
         let begins = matches!(event, StreamEvent::MessageStart(_));
+        let thinks = is_thinking(&event);
         if matches!(event, StreamEvent::Ping(_)) {
             return;
         }
         let mut line = self.lines().stream_event(event, message.as_ref());
+        if begins || thinks {
+            line.thinking_display = Some(Text::from_static(THINKING_DISPLAY));
+        }
         if begins {
             line.ttft_ms = Some(since_request);
-            line.thinking_display = Some(Text::from_static("updates"));
             line.user_message_uuid = prompts.last();
             line.user_message_uuids = prompts.all();
             line.owed_rows = prompts.all().and_then(|_| Json::new("[]").ok());
@@ -192,12 +217,48 @@ impl Engine {
             .running
             .as_ref()
             .and_then(|running| running.request_id.clone());
-        let line = self.lines().assistant(said, request_id);
+        let mut line = self.lines().assistant(said, request_id);
+        if matches!(said.block, Block::Thinking(_)) {
+            let thinking = self
+                .running
+                .as_mut()
+                .and_then(|running| running.thinking.take());
+            line.thinking_duration_ms = thinking.map(|(since, _)| millis(since.elapsed()));
+            line.thinking_display = Some(Text::from_static(THINKING_DISPLAY));
+        }
         if let Some(running) = &mut self.running {
             running.clock.text();
             running.said.extend(line.uuid.clone());
         }
         self.send(ToHost::Assistant(Box::new(line)));
+    }
+
+    /// The host is told how much the model thinks, about; the API counts only at the end.
+    fn note_thinking(&mut self, event: &StreamEvent) {
+        let Some(running) = &mut self.running else {
+            return;
+        };
+        let StreamEvent::BlockDelta(BlockDelta {
+            delta: Delta::Thinking(delta),
+            ..
+        }) = event
+        else {
+            if is_thinking(event) {
+                running.thinking = Some((Instant::now(), 0));
+            }
+            return;
+        };
+        let thinking = running.thinking.get_or_insert((Instant::now(), 0));
+        let more = delta.thinking.len().div_ceil(BYTES_IN_TOKEN) as u64;
+        thinking.1 += more;
+        let line = ThinkingTokens {
+            estimated_tokens: Some(thinking.1),
+            estimated_tokens_delta: Some(more),
+            session_id: Some(self.session.id.clone()),
+            uuid: Some(new_uuid()),
+            ..ThinkingTokens::default()
+        };
+        self.send(system(System::ThinkingTokens(Box::new(line))));
     }
 
     /// A message is complete, or all that there will be of it.
@@ -366,6 +427,14 @@ impl Engine {
     }
 }
 
+fn is_thinking(event: &StreamEvent) -> bool {
+    match event {
+        StreamEvent::BlockStart(start) => matches!(start.content_block, Block::Thinking(_)),
+        StreamEvent::BlockDelta(delta) => matches!(delta.delta, Delta::Thinking(_)),
+        _ => false,
+    }
+}
+
 /// The last counts of a message that was cut off.
 fn abandoned(input_tokens: u64) -> String {
     format!(
@@ -376,6 +445,10 @@ fn abandoned(input_tokens: u64) -> String {
 /// What a result says of a model that refused.
 pub(super) const REFUSED: &str = "API Error: the model's safeguards stopped the answer twice. Ask in other words, or \
                                   try another model with --model";
+/// How thinking is shown: as it comes.
+const THINKING_DISPLAY: &str = "updates";
+/// Bytes of text that make a token, roughly.
+const BYTES_IN_TOKEN: usize = 4;
 const GO_ON: &str = "The answer hit the limit of output tokens. Go on right where it stopped, without repeating anything; \
                      break what is left into smaller pieces.";
 const SAFETY: &str = "The answer above was stopped by a safety check; what was left of it is withheld, and calls in it did \

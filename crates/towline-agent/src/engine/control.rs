@@ -136,6 +136,11 @@ impl Engine {
                 ..Success::default()
             })),
         );
+        if self.was_initialized || !self.inbox.is_empty() || self.running.is_some() {
+            // A host that introduces itself late is told what runs already.
+            self.tasks_to_tell = true;
+        }
+        self.was_initialized = true;
     }
 
     /// Ends what runs. What waits goes on, unless it is to be forgotten too.

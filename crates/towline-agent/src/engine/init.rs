@@ -53,7 +53,7 @@ impl Engine {
             ),
             fast_mode_state: Some(Text::from_static("off")),
             fast_mode_disabled_reason: Some(Text::from_static("sdk_opt_in_required")),
-            per_turn_effort_active: Some(true),
+            per_turn_effort_active: Some(self.session.facts().effort.is_some()),
             ultrathink_available: Some(false),
             ultrathink_typed_raises: Some(false),
             view_mode: Some(Text::from_static("default")),

@@ -166,13 +166,16 @@ impl Lines<'_> {
     }
 
     /// The echo of a prompt.
-    pub(super) fn replay(&self, line: &User) -> User {
+    pub(super) fn replay(&self, content: Option<&Content>, uuid: Option<Uuid>) -> User {
         User {
-            message: line.message.clone(),
+            message: UserMessage {
+                role: Some(Role::User),
+                content: content.cloned().into(),
+                ..UserMessage::default()
+            },
             parent_tool_use_id: Nullable::Null,
             session_id: self.session(),
-            uuid: line.uuid.clone().or_else(|| Some(new_uuid())),
-            timestamp: Some(timestamp()),
+            uuid: uuid.or_else(|| Some(new_uuid())),
             is_replay: Some(true),
             ..User::default()
         }

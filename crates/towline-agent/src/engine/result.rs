@@ -2,7 +2,7 @@
 
 use towline_protocol::{
     Extra, Map, Nullable, Number, ResultSubtype, StopReason, SubagentStats, TerminalReason, Text,
-    TextOrJson, ToHost, TurnResult,
+    TextOrJson, ToHost, TurnResult, Usage,
 };
 
 use super::{Engine, Running, carry::REFUSED, clock::millis, lines::new_uuid};
@@ -12,6 +12,7 @@ impl Engine {
     /// The turn is over: its result, and what became of its prompts.
     pub(super) fn finish_turn(&mut self, ending: &Ending) {
         self.model_call.stop();
+        self.send_echo();
         let Some(mut running) = self.running.take() else {
             return;
         };
@@ -35,6 +36,7 @@ impl Engine {
 
     /// A prompt that was only to be added has been.
     pub(super) fn finish_without_query(&mut self) {
+        self.send_echo();
         let Some(mut running) = self.running.take() else {
             return;
         };
@@ -124,7 +126,9 @@ fn succeeded(line: TurnResult, running: &Running, ending: &Ending, text: &Text) 
         Ending::ApiError(error) => (error.status, error.kind.as_deref()),
         _ => (None, None),
     };
-    let answered = matches!(ending, Ending::Completed | Ending::GaveWay) && running.requested;
+    let answered = matches!(ending, Ending::Completed | Ending::GaveWay)
+        && running.requested
+        && !running.came_whole;
     let text = match ending {
         Ending::Refused => Text::from_static(REFUSED),
         _ => text.clone(),
@@ -140,12 +144,20 @@ fn succeeded(line: TurnResult, running: &Running, ending: &Ending, text: &Text) 
         time_to_request_ms: running.clock.to_request().filter(|_| answered),
         first_content_frame_ms: running.clock.to_first_text().filter(|_| answered),
         request_sent_wall_ms: running.clock.request_wall_ms.filter(|_| told),
-        first_request_input_tokens: first.and_then(|usage| usage.input_tokens).filter(|_| told),
+        first_request_input_tokens: first.map(all_input_tokens).filter(|_| told),
         first_request_cache_read_input_tokens: first
             .and_then(|usage| usage.cache_read_input_tokens.as_option().copied())
             .filter(|_| told),
         ..line
     }
+}
+
+/// What was read, cached or not.
+fn all_input_tokens(usage: &Usage) -> u64 {
+    let cached = |count: &Nullable<u64>| count.as_option().copied().unwrap_or(0);
+    usage.input_tokens.unwrap_or(0)
+        + cached(&usage.cache_creation_input_tokens)
+        + cached(&usage.cache_read_input_tokens)
 }
 
 fn subtype(ending: &Ending) -> ResultSubtype {

@@ -1,8 +1,8 @@
 //! The turn that runs, with what is known around it.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Instant};
 
-use towline_protocol::{Json, MessageId, Origin, StreamEvent, Text, ToolUseId, Usage, Uuid};
+use towline_protocol::{Json, MessageId, Origin, StreamEvent, Text, ToolUseId, Usage, User, Uuid};
 
 use super::{Prompts, clock::Clock};
 use crate::{
@@ -25,8 +25,14 @@ pub(super) struct Running {
     pub(super) call_records: HashMap<ToolUseId, Uuid>,
     /// The tokens of the first request.
     pub(super) first_usage: Option<Usage>,
+    /// The echo of the prompt, until the model answers.
+    pub(super) echo: Option<User>,
     /// What set the turn off, as the host said.
     pub(super) origin: Option<Origin>,
+    /// Whether the answer came in one piece.
+    pub(super) came_whole: bool,
+    /// When the model began to think, and how many tokens of it there are, about.
+    pub(super) thinking: Option<(Instant, u64)>,
     /// Whether a request was sent.
     pub(super) requested: bool,
     /// Prompts that came while calls ran and went to the model with their results.
@@ -47,7 +53,10 @@ impl Running {
             call_records: HashMap::new(),
             first_usage: None,
             requested: false,
+            came_whole: false,
+            thinking: None,
             origin: None,
+            echo: None,
             taken_up: Vec::new(),
             request_id: None,
         }
@@ -59,6 +68,11 @@ impl Running {
 
     /// Looks at an event on its way to the turn.
     pub(super) fn note_event(&mut self, event: &ModelEvent) {
+        match event {
+            ModelEvent::Answering { request_id } => self.request_id.clone_from(request_id),
+            ModelEvent::Whole => self.came_whole = true,
+            _ => {}
+        }
         if let ModelEvent::Stream { event, .. } = event {
             self.clock.event();
             match &**event {

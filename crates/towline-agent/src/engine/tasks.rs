@@ -77,7 +77,7 @@ impl Engine {
     }
 
     /// What runs in the background now.
-    fn tell_tasks(&mut self) {
+    pub(super) fn tell_tasks(&mut self) {
         let tasks = self
             .commands
             .running()

@@ -63,6 +63,10 @@ struct Choice {
     /// What is shown beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preview: Option<String>,
+    /// The same for a terminal (document 004); nobody else is shown it.
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "taken, so that the question is one, and left out")]
+    markdown: Option<String>,
 }
 
 impl Tool for AskUserQuestion {

@@ -67,10 +67,14 @@ with TaskOutput. Use the tools for files, not cat, sed or echo, to read and chan
                 Err(error) => not_started(&error),
             };
         }
+        let is_silent = report::is_silent(&order.command);
         match place.commands.run(order, timeout).await {
             Ok(Waited::Ended(ended)) => {
                 let whereabouts = whereabouts(&ended, place).await;
                 let mut outcome = report::ended(&ended, place, timeout, whereabouts.note()).await;
+                if is_silent && outcome.data.is_object() {
+                    outcome.data["noOutputExpected"] = true.into();
+                }
                 outcome.changes.extend(whereabouts.change(place));
                 outcome
             }

@@ -122,10 +122,6 @@ impl Calls {
         calls
     }
 
-    pub(super) fn any_to_consider(&self) -> bool {
-        (0..self.slots.len()).any(|place| self.may_begin(place))
-    }
-
     fn may_begin(&self, place: usize) -> bool {
         let slot = &self.slots[place];
         matches!(slot.state, State::Waiting)
@@ -169,6 +165,10 @@ impl Calls {
     /// Notes what a call gave.
     pub(super) fn end(&mut self, id: &ToolUseId, outcome: Outcome) {
         if let Some(slot) = self.find(id, |state| matches!(state, State::Running)) {
+            if outcome.is_misuse() {
+                // A call that was wrong was never one to decide about.
+                slot.meta = None;
+            }
             slot.state = State::Ended(Box::new(outcome));
         }
     }

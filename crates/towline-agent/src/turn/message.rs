@@ -5,6 +5,7 @@ use towline_protocol::{
 };
 
 use super::calls::Call;
+use crate::model::cost::{TurnUsage, merge};
 
 /// The message in progress.
 #[derive(Debug, Default)]
@@ -62,7 +63,7 @@ impl Message {
             }
             StreamEvent::MessageDelta(delta) => {
                 if let Some(usage) = delta.usage.as_option() {
-                    renew(&mut self.usage, usage);
+                    merge(&mut self.usage, usage);
                 }
                 None
             }
@@ -134,7 +135,9 @@ impl Message {
         let mut message = self.start.clone().unwrap_or_default();
         message.content = Nullable::Value(Content::Blocks(vec![block.clone()]));
         if self.whole {
-            message.stop_reason = nullable(self.stop_reason().cloned());
+            let mut usage = TurnUsage::default();
+            usage.add(&self.usage);
+            message.usage = Nullable::Value(usage.usage());
         }
         if matches!(message.context_management, Nullable::Absent) {
             message.context_management = Nullable::Null;
@@ -177,33 +180,4 @@ fn with_input(block: Block) -> Block {
 
 fn nullable<T>(value: Option<T>) -> Nullable<T> {
     value.map_or(Nullable::Null, Nullable::Value)
-}
-
-/// Newer counts take the place of older ones; what they do not name stays.
-fn renew(usage: &mut Usage, newer: &Usage) {
-    let older = std::mem::replace(usage, newer.clone());
-    macro_rules! keep {
-        ($($field:ident),*) => { $(
-            if matches!(usage.$field, Nullable::Absent) { usage.$field = older.$field; }
-        )* };
-    }
-    usage.input_tokens = usage.input_tokens.or(older.input_tokens);
-    usage.output_tokens = usage.output_tokens.or(older.output_tokens);
-    keep!(
-        cache_creation_input_tokens,
-        cache_read_input_tokens,
-        output_tokens_details,
-        server_tool_use,
-        service_tier,
-        cache_creation,
-        inference_geo,
-        iterations,
-        speed,
-        fallback_credit
-    );
-    for (name, value) in older.extra.iter() {
-        if usage.extra.get(name).is_none() {
-            usage.extra.insert(name, value.clone());
-        }
-    }
 }

@@ -87,6 +87,7 @@ impl Engine {
             message_breakdown: raw(json!({
                 "toolCallTokens": 0, "toolResultTokens": 0, "attachmentTokens": 0,
                 "assistantMessageTokens": 0, "userMessageTokens": tokens(&request.messages),
+                "redirectedContextTokens": 0, "unattributedTokens": 0,
                 "toolCallsByType": [], "attachmentsByType": [],
             })),
             api_usage: Nullable::Null,

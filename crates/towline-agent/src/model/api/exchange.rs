@@ -88,6 +88,7 @@ impl Answer<'_> {
         let silence = self.client.timeout;
         let mut stream = whole_lines(response, Arc::clone(&unread), silence).eventsource();
         let mut has_begun = false;
+        self.answering().await;
         loop {
             let event = match stream.next().await {
                 None if has_begun => return Err(refused(self.cut_off())),
@@ -142,12 +143,18 @@ impl Answer<'_> {
             Failure::Final(ApiError::unreadable("the answer is a malformed message"))
         })?;
         self.give(ModelEvent::Whole).await;
+        self.answering().await;
         for (event, raw) in read {
             let event = Box::new(event);
             self.give(ModelEvent::Stream { event, raw }).await;
         }
         self.done().await;
         Ok(())
+    }
+
+    async fn answering(&self) {
+        let request_id = self.request_id.clone();
+        self.give(ModelEvent::Answering { request_id }).await;
     }
 
     async fn done(&self) {

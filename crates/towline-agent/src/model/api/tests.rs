@@ -70,6 +70,7 @@ fn shown(event: &ModelEvent) -> String {
                 raw["type"].as_str().unwrap_or("?").to_owned()
             }
         },
+        ModelEvent::Answering { .. } => "answering".to_owned(),
         ModelEvent::Done { request_id } => {
             format!("done{}", if request_id.is_some() { " with id" } else { "" })
         }

@@ -72,12 +72,22 @@ pub(super) async fn ended(
     })
 }
 
+/// Whether a command says nothing when all goes well, so that nothing is not a surprise. A simple look at its first words is
+/// enough: it is for those who show it.
+pub(super) fn is_silent(command: &str) -> bool {
+    let mut parts = command.split([';', '|', '&', '\n']).map(str::trim);
+    parts.all(|part| {
+        part.is_empty() || SILENT.contains(&part.split_whitespace().next().unwrap_or_default())
+    })
+}
+
 async fn succeeded(ended: &Ended, place: &Place, note: Option<String>) -> io::Result<Outcome> {
     // Four bytes a character at most: what is cut here is too long in any case.
-    let output = ended.first(MOST_SHOWN as u64 * 4).await?;
+    let most = place.shell.max_output;
+    let output = ended.first(most as u64 * 4).await?;
     let shown = trim(&output.text);
     let note = note.unwrap_or_default();
-    let is_long = output.is_cut || shown.chars().nth(MOST_SHOWN).is_some();
+    let is_long = output.is_cut || shown.chars().nth(most).is_some();
     if !is_long {
         let text = match (shown, note.as_str()) {
             ("", "") => NOTHING.to_owned(),
@@ -94,7 +104,7 @@ async fn succeeded(ended: &Ended, place: &Place, note: Option<String>) -> io::Re
     if !note.is_empty() {
         text = format!("{text}\n{note}");
     }
-    let mut data = data(&first_characters(shown, MOST_SHOWN), &note);
+    let mut data = data(&first_characters(shown, most), &note);
     data["persistedOutputPath"] = json!(path);
     data["persistedOutputSize"] = json!(output.total_bytes);
     Ok(Outcome {
@@ -200,8 +210,11 @@ fn in_bytes(size: u64) -> String {
 /// What stands for no output.
 const NOTHING: &str = "(Bash completed with no output)";
 
-/// The longest output that the model is shown as it is, in characters.
-const MOST_SHOWN: usize = 30_000;
+/// Commands that say nothing when all goes well.
+const SILENT: &[&str] = &[
+    "cd", "chgrp", "chmod", "chown", "cp", "export", "ln", "mkdir", "mv", "rm", "rmdir", "touch",
+    "unset", "wait",
+];
 
 /// The longest output of a command that failed.
 const MOST_OF_FAILED: usize = 10_000;
