@@ -148,10 +148,12 @@ impl NotebookEdit {
                 let id = notebook
                     .has_ids()
                     .then(|| Uuid::new_v4().simple().to_string()[..8].to_owned());
-                let mut cell = json!({"metadata": {}});
+                // In the order in which Jupyter's own cells have them.
+                let mut cell = json!({"cell_type": self.cell_type});
                 if let Some(id) = &id {
                     cell["id"] = json!(id);
                 }
+                cell["metadata"] = json!({});
                 self.fill(&mut cell);
                 notebook.cells_mut().insert(at.map_or(0, |at| at + 1), cell);
                 Ok(Changed {
@@ -195,8 +197,8 @@ impl NotebookEdit {
             fields.insert("outputs".into(), json!([]));
             fields.insert("execution_count".into(), Value::Null);
         } else {
-            fields.remove("outputs");
-            fields.remove("execution_count");
+            fields.shift_remove("outputs");
+            fields.shift_remove("execution_count");
         }
     }
 
