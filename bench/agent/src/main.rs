@@ -76,7 +76,7 @@ async fn measure(towline: PathBuf, rounds: usize, megabytes: usize) -> Result<bo
         resumed.milliseconds,
         5.0,
     );
-    verdict.show("peak memory after it, MB", resumed.megabytes);
+    verdict.compare("peak memory after it, MB", resumed.megabytes, 4.0);
     growth.judge(&mut verdict);
     verdict.print(rounds);
     println!(
