@@ -1,9 +1,6 @@
 //! What the model is told of itself and its surroundings: [`system_blocks`]. The words are ours.
 //!
-//! Nothing here waits for a child process: the first request must not wait for git. Who wants to tell more asks for
-//! [`git::git_status`] in the meantime.
-
-pub(crate) mod git;
+//! Nothing here waits for a child process: the first request must not wait for git.
 
 use std::{
     fmt::Write as _,
@@ -34,8 +31,6 @@ pub(crate) struct Surroundings {
     pub(crate) date: String,
     /// The model's full name.
     pub(crate) model: String,
-    /// What git says of the files, if somebody has asked.
-    pub(crate) git_status: Option<String>,
 }
 
 impl Surroundings {
@@ -50,7 +45,6 @@ impl Surroundings {
             shell: None,
             date: String::new(),
             model: String::new(),
-            git_status: None,
         }
     }
 
@@ -88,14 +82,6 @@ impl Surroundings {
         }
         if !self.model.is_empty() {
             line("you are the model", &self.model);
-        }
-        if let Some(status) = &self.git_status {
-            let note = "It is not kept up to date.";
-            write!(
-                text,
-                "\n\nWhat git said when the session began. {note}\n\n{status}"
-            )
-            .ok();
         }
         text
     }

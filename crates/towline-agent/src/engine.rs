@@ -16,6 +16,7 @@ mod place;
 mod result;
 mod running;
 mod scribe;
+mod side;
 mod tasks;
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
@@ -77,7 +78,7 @@ pub async fn serve(
 ) -> Exit {
     let mut decoder = LineDecoder::default();
     let mut engine = match Engine::start(config) {
-        Ok(engine) => engine,
+        Ok(engine) => Box::new(engine),
         Err(refused) => return refuse(*refused, &mut output).await,
     };
     loop {
@@ -132,7 +133,7 @@ async fn read(input: &mut (impl AsyncRead + Unpin), decoder: &mut LineDecoder) -
 }
 
 /// A session that cannot begin as it was asked to.
-fn never_began(error: ResumeError) -> Box<Refused> {
+fn never_began(error: &ResumeError) -> Box<Refused> {
     let complaint = error.to_string();
     let session = match error.session() {
         Some(key) => key.to_id(),
@@ -167,7 +168,7 @@ struct Refused {
 /// The agent could not begin: it says so and ends.
 async fn refuse(refused: Refused, output: &mut (impl AsyncWrite + Unpin)) -> Exit {
     let mut outbox = Outbox::default();
-    for line in refused.line {
+    if let Some(line) = refused.line {
         outbox.push(line);
     }
     while !outbox.is_empty() {
@@ -280,9 +281,11 @@ impl Prompts {
 
 impl Engine {
     fn start(config: Config) -> Result<Self, Box<Refused>> {
-        let resumed = resume(&config.home, &config.cwd, &config.session).map_err(never_began)?;
+        let resumed = resume(&config.home, &config.cwd, &config.session)
+            .map_err(|error| never_began(&error))?;
         let (session, notices) = Session::new(&config, resumed.as_ref());
-        let scribe = Scribe::start(&config, &session, resumed).map_err(never_began)?;
+        let scribe =
+            Scribe::start(&config, &session, resumed).map_err(|error| never_began(&error))?;
         for notice in notices {
             tracing::warn!("{notice}");
         }
@@ -337,7 +340,7 @@ impl Engine {
     }
 
     /// Ends at once: what runs is stopped, and nothing more is said.
-    async fn end_with(mut self, code: u8) -> Exit {
+    async fn end_with(&mut self, code: u8) -> Exit {
         self.model_call.stop();
         self.calls.shutdown().await;
         self.commands.stop_all().await;

@@ -4,6 +4,8 @@
 
 use towline_protocol::{Block, Content, Json, Role, Wire};
 
+use crate::resume::conversation::user_blocks;
+
 /// The conversation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
@@ -15,10 +17,15 @@ pub(crate) struct History {
 
 impl History {
     /// A conversation that was had before.
-    pub(crate) fn resumed(messages: Vec<Json>) -> Self {
+    pub(crate) fn resumed(mut messages: Vec<Json>) -> Self {
+        let open = messages.last().and_then(user_blocks);
+        let last = open.map(|blocks| {
+            messages.pop();
+            (Role::User, blocks)
+        });
         Self {
             settled: messages,
-            last: None,
+            last,
         }
     }
 
@@ -39,11 +46,6 @@ impl History {
             .as_ref()
             .map(|(role, blocks)| message(role, blocks));
         self.settled.iter().cloned().chain(last).collect()
-    }
-
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
     }
 
     fn push(&mut self, role: Role, blocks: impl IntoIterator<Item = Json>) {

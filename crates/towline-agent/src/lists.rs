@@ -182,7 +182,7 @@ mod tests {
                 Err(outcome) => outcome,
             };
             assert_eq!(outcome.content.text().as_str(), *content, "{name} {input}");
-            assert_eq!(outcome.data, *data, "{name} {input}");
+            assert_eq!(*outcome.data, *data, "{name} {input}");
         }
     }
 

@@ -111,6 +111,7 @@ pub(crate) enum ModelEvent {
         /// What it says.
         event: Box<StreamEvent>,
         /// As it came.
+        #[cfg_attr(not(test), expect(dead_code, reason = "what the tests look at"))]
         raw: Json,
     },
     /// An answer begins.

@@ -38,6 +38,13 @@ pub(crate) struct Resumed {
     /// Its title.
     pub(crate) title: Option<Text>,
     /// The mode of its last prompt.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "a session goes on in the mode that it is started in"
+        )
+    )]
     pub(crate) permission_mode: Option<PermissionMode>,
 }
 
@@ -254,7 +261,7 @@ impl Notes {
     fn see(&mut self, located: &Located) {
         match &located.record {
             Record::CustomTitle(record) => {
-                self.title = record.custom_title.as_ref().map(Text::detached)
+                self.title = record.custom_title.as_ref().map(Text::detached);
             }
             Record::CostState(record) => self.cost = Some((**record).clone()),
             Record::ToolsUsed(record) => {

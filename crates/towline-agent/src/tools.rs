@@ -53,7 +53,7 @@ use towline_protocol::Content;
 pub(crate) use ask_user_question::{input_for_question, input_with_answers};
 pub(crate) use file::FilesRead;
 pub(crate) use side_call::SideCall;
-pub(crate) use web_search::{SearchAnswer, SearchQuery};
+pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
 
 use crate::{Shell, Web, commands::Commands, lists::Lists, model::catalogue::ModelFacts};
 
@@ -71,6 +71,11 @@ pub(crate) trait Tool: Sized + DeserializeOwned + JsonSchema + Send {
 
     /// Fills in what the tool assumes, in an input that was found right; so it stands in the assistant's line.
     fn normalise(_input: &mut Value) {}
+
+    /// Whether the call makes sense, as far as that can be told before anybody is asked about it.
+    fn check(&self) -> Result<(), Outcome> {
+        Ok(())
+    }
 
     /// Runs it. Dropping the future is the interrupt: whatever was started must end with it.
     fn run(self, place: &Place) -> impl Future<Output = Outcome> + Send;
@@ -161,7 +166,7 @@ pub(crate) struct Outcome {
     /// Whether it failed. Nothing where the real CLI leaves the field out.
     pub(crate) is_error: Option<bool>,
     /// The same as data, for hosts (`tool_use_result`).
-    pub(crate) data: Value,
+    pub(crate) data: Box<Value>,
     /// Text for the model that follows the result, in a message of its own.
     pub(crate) afterwards: Option<Box<str>>,
     /// What changes in the session.
@@ -185,7 +190,7 @@ impl Outcome {
         Self {
             content: content.into(),
             is_error: None,
-            data,
+            data: Box::new(data),
             afterwards: None,
             changes: Vec::new(),
         }
@@ -195,7 +200,7 @@ impl Outcome {
     pub(crate) fn error(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
-            data: Value::String(format!("Error: {text}")),
+            data: Box::new(Value::String(format!("Error: {text}"))),
             is_error: Some(true),
             ..Self::new(text.as_str(), Value::Null)
         }
@@ -205,7 +210,7 @@ impl Outcome {
     pub(crate) fn misuse(text: impl AsRef<str>) -> Self {
         let text = text.as_ref();
         Self {
-            data: Value::String(format!("Error: {text}")),
+            data: Box::new(Value::String(format!("Error: {text}"))),
             is_error: Some(true),
             ..Self::new(
                 format!("<tool_use_error>{text}</tool_use_error>").as_str(),
@@ -264,6 +269,13 @@ macro_rules! tools {
             pub(crate) fn only_reads(&self) -> bool {
                 match self {
                     $( Self::$Tool(call) => call.only_reads(), )*
+                }
+            }
+
+            /// Whether it makes sense, as far as that can be told before anybody is asked about it.
+            pub(crate) fn check(&self) -> Result<(), Outcome> {
+                match self {
+                    $( Self::$Tool(call) => call.check(), )*
                 }
             }
 

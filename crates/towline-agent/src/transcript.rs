@@ -105,11 +105,13 @@ impl Transcript {
     }
 
     /// The record that the next one hangs on.
+    #[cfg(test)]
     pub(crate) fn last(&self) -> Option<&Uuid> {
         self.last.as_ref()
     }
 
     /// How many turns there were.
+    #[cfg(test)]
     pub(crate) fn turns(&self) -> u64 {
         self.turns
     }
@@ -174,6 +176,13 @@ impl Transcript {
     }
 
     /// Something is added to the prompt.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "read already, and written once there is something to write"
+        )
+    )]
     pub(crate) fn attachment(&mut self, stamp: Stamp, added: Attachment) -> Vec<Record> {
         let has_text = added.rendered.is_some();
         let rendered = added.rendered.and_then(|text| {
@@ -241,26 +250,14 @@ impl Transcript {
         self.kept(Record::User(Box::new(record)))
     }
 
-    /// The agent notes something: `api_error`, `model_fallback`, `local_command`, … What every record of the chain
-    /// says is filled in.
-    pub(crate) fn note(&mut self, stamp: Stamp, note: SystemRecord) -> Vec<Record> {
-        let filled = chained!(self, stamp, SystemRecord {});
-        self.kept(Record::System(Box::new(SystemRecord {
-            parent_uuid: filled.parent_uuid,
-            is_sidechain: filled.is_sidechain,
-            uuid: filled.uuid,
-            timestamp: filled.timestamp,
-            session_id: filled.session_id,
-            user_type: filled.user_type,
-            entrypoint: filled.entrypoint,
-            cwd: filled.cwd,
-            version: filled.version,
-            git_branch: filled.git_branch,
-            ..note
-        })))
-    }
-
     /// The conversation was compacted: a boundary that hangs on nothing, and the summary behind it.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "read already, and written once there is something to write"
+        )
+    )]
     pub(crate) fn compacted(&mut self, stamps: [Stamp; 2], compacted: Compacted) -> Vec<Record> {
         let [boundary, summary] = stamps;
         let before = self.last.take();
@@ -330,6 +327,13 @@ impl Transcript {
     }
 
     /// The mode of a session that goes on; the real CLI writes `normal`.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "read already, and written once there is something to write"
+        )
+    )]
     pub(crate) fn mode(&self, mode: &str) -> Vec<Record> {
         self.kept(Record::Mode(Box::new(ModeRecord {
             mode: Some(mode.into()),

@@ -12,7 +12,7 @@ pub(crate) use message::{Complete, Said};
 
 use std::collections::VecDeque;
 
-use towline_protocol::{Block, Json, PermissionDenial, StopReason, StreamEvent, Text, ToolUseId};
+use towline_protocol::{Block, PermissionDenial, StopReason, StreamEvent, Text, ToolUseId};
 
 use crate::{
     model::{ApiError, ModelEvent, Retry},
@@ -29,6 +29,8 @@ pub(crate) struct Turn {
     message: Message,
     calls: Calls,
     tally: Tally,
+    /// Whether the turn is to end with the message that is being written.
+    stop_wanted: bool,
     outputs: VecDeque<Output>,
 }
 
@@ -69,16 +71,11 @@ pub(crate) enum Output {
     /// Forget the call of the model.
     StopModel,
     /// Show an event of the stream to those who want them.
-    Event {
-        /// What it says.
-        event: Box<StreamEvent>,
-        /// As it came.
-        raw: Json,
-    },
+    Event(Box<StreamEvent>),
     /// A block is complete.
-    Said(Said),
+    Said(Box<Said>),
     /// A message is complete; it goes into the conversation.
-    Complete(Complete),
+    Complete(Box<Complete>),
     /// The stream that was cut off is to be closed for those who watch it.
     CloseStream {
         /// The block that was being written.
@@ -172,6 +169,7 @@ impl Turn {
             message: Message::default(),
             calls: Calls::default(),
             tally: Tally::default(),
+            stop_wanted: false,
             outputs: VecDeque::new(),
         };
         turn.call_model();
@@ -194,7 +192,7 @@ impl Turn {
             return;
         }
         match event {
-            ModelEvent::Stream { event, raw } => self.handle_stream(event, raw),
+            ModelEvent::Stream { event, .. } => self.handle_stream(event),
             ModelEvent::Answering { .. } => {}
             ModelEvent::Done { request_id } => {
                 self.message.request_id = request_id;
@@ -228,15 +226,11 @@ impl Turn {
         if let Some(denial) = self.calls.decide(id, verdict) {
             self.tally.denials.push(denial);
         }
-        if stop && self.state != State::Over {
-            // The rest of the message is of no interest to whoever said stop.
-            if self.state == State::Model {
-                self.emit(Output::StopModel);
-                self.settle_message();
-            }
-            self.abort_calls();
-        } else {
-            self.progress();
+        match self.state {
+            State::Calls if stop => self.abort_calls(),
+            // The model is heard out: what it says belongs to the conversation.
+            State::Model if stop => self.stop_wanted = true,
+            _ => self.progress(),
         }
     }
 
@@ -266,7 +260,7 @@ impl Turn {
         }
     }
 
-    fn handle_stream(&mut self, event: Box<StreamEvent>, raw: Json) {
+    fn handle_stream(&mut self, event: Box<StreamEvent>) {
         let said = self.message.handle(&event);
         if let Some(said) = said {
             let call = said.call();
@@ -274,14 +268,14 @@ impl Turn {
                 self.tally.text = block.text.clone();
             }
             // The line of a block comes before the event that ends it.
-            self.emit(Output::Said(said));
-            self.emit(Output::Event { event, raw });
+            self.emit(Output::Said(Box::new(said)));
+            self.emit(Output::Event(event));
             if let Some(call) = call {
                 self.calls.add(call);
                 self.progress();
             }
         } else {
-            self.emit(Output::Event { event, raw });
+            self.emit(Output::Event(event));
         }
     }
 
@@ -296,6 +290,9 @@ impl Turn {
         if !self.calls.is_empty() {
             self.state = State::Calls;
             self.tally.continued = 0;
+            if self.stop_wanted {
+                return self.abort_calls();
+            }
             return self.progress();
         }
         match stop_reason {
@@ -336,13 +333,13 @@ impl Turn {
         if self.state == State::Calls {
             self.show_ended();
         }
-        for call in self.calls.to_consider() {
+        for call in self.calls.next_to_consider() {
             self.emit(Output::Consider(call));
         }
         if self.state != State::Calls {
             return;
         }
-        for call in self.calls.to_run() {
+        for call in self.calls.next_to_run() {
             self.emit(Output::Run(call));
         }
         if self.calls.all_ended() {
@@ -352,7 +349,7 @@ impl Turn {
     }
 
     fn show_ended(&mut self) {
-        for ended in self.calls.to_show() {
+        for ended in self.calls.next_to_show() {
             self.tally.user_lines += 1 + u64::from(ended.outcome.afterwards.is_some());
             self.emit(Output::Result(Box::new(ended)));
         }
@@ -395,7 +392,7 @@ impl Turn {
     /// Puts what was said into the conversation.
     fn settle_message(&mut self) {
         if let Some(complete) = self.message.complete() {
-            self.emit(Output::Complete(complete));
+            self.emit(Output::Complete(Box::new(complete)));
         }
     }
 
@@ -406,7 +403,7 @@ impl Turn {
             if let Block::Text(block) = &said.block {
                 self.tally.text = block.text.clone();
             }
-            self.emit(Output::Said(said));
+            self.emit(Output::Said(Box::new(said)));
         }
         let blocks = self.message.blocks();
         let began = self.message.began();

@@ -201,10 +201,10 @@ impl Peer {
 
     /// Answers a question of the other side. Whether it was still open; if not, nothing is sent.
     pub fn answer(&mut self, ticket: Ticket, answer: Answer) -> bool {
-        let Some(id) = self.take(ticket) else {
+        let Some(theirs) = self.take(ticket) else {
             return false;
         };
-        self.respond(id, answer);
+        self.respond(theirs.id, answer);
         true
     }
 
@@ -223,7 +223,7 @@ impl Peer {
     /// assert_eq!(line.request_id(), Some(&"a".into()));
     /// ```
     pub fn reply(&mut self, ticket: Ticket, mut reply: Reply) -> bool {
-        let Some(id) = self.take(ticket) else {
+        let Some(Theirs { id, .. }) = self.take(ticket) else {
             return false;
         };
         match &mut reply {
@@ -390,13 +390,13 @@ impl Peer {
         self.settle(id, outcome);
     }
 
-    /// The id of a question that is open; it is not open any more.
-    fn take(&mut self, ticket: Ticket) -> Option<Option<RequestId>> {
+    /// A question that is open; it is not open any more.
+    fn take(&mut self, ticket: Ticket) -> Option<Theirs> {
         let place = self
             .theirs
             .iter()
             .position(|theirs| theirs.ticket == ticket)?;
-        Some(self.theirs.remove(place).id)
+        Some(self.theirs.remove(place))
     }
 
     fn respond(&mut self, id: Option<RequestId>, answer: Answer) {

@@ -18,7 +18,7 @@ impl Home {
     /// use towline_store::Home;
     ///
     /// let home = Home::new("/home/ann/.claude");
-    /// assert_eq!(home.newest("/work/never-used")?, None);
+    /// assert_eq!(home.newest("/srv/never-used")?, None);
     /// # Ok::<(), towline_store::Error>(())
     /// ```
     ///
@@ -40,9 +40,9 @@ impl Home {
     /// use towline_store::{Error, Home};
     ///
     /// let home = Home::new("/home/ann/.claude");
-    /// let unknown = home.find("/work/app", "11111111-2222-4333-8444-555555555555");
+    /// let unknown = home.find("/srv/app", "11111111-2222-4333-8444-555555555555");
     /// assert!(matches!(unknown, Err(Error::NotFound { .. })));
-    /// assert!(matches!(home.find("/work/app", "no such title"), Err(Error::BadId { .. })));
+    /// assert!(matches!(home.find("/srv/app", "no such title"), Err(Error::BadId { .. })));
     /// # Ok::<(), Error>(())
     /// ```
     ///

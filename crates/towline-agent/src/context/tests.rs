@@ -9,10 +9,10 @@ use crate::{config::PromptOptions, repository::Repository};
 
 fn surroundings() -> Surroundings {
     Surroundings {
-        cwd: PathBuf::from("/work/app"),
+        cwd: PathBuf::from("/srv/app"),
         directories: vec![PathBuf::from("/data")],
         repository: Some(Repository {
-            root: PathBuf::from("/work/app"),
+            root: PathBuf::from("/srv/app"),
             branch: Some("main".to_owned()),
         }),
         platform: "linux".to_owned(),
@@ -20,7 +20,6 @@ fn surroundings() -> Surroundings {
         shell: Some("bash".to_owned()),
         date: "2026-11-16".to_owned(),
         model: "claude-opus-5-5".to_owned(),
-        git_status: None,
     }
 }
 
@@ -67,9 +66,9 @@ fn the_surroundings_are_told_line_by_line() {
     let expected = "\
 # Surroundings
 
-- working directory: /work/app
+- working directory: /srv/app
 - also to work in: /data
-- git repository: /work/app, on branch `main`
+- git repository: /srv/app, on branch `main`
 - platform: linux
 - operating system: Linux 6.18.1
 - shell: bash
@@ -78,9 +77,6 @@ fn the_surroundings_are_told_line_by_line() {
     assert_eq!(surroundings().text(), expected);
 
     let folder = tempfile::tempdir().unwrap();
-    let mut bare = Surroundings::of(folder.path());
-    bare.git_status = Some(" M a.rs".to_owned());
-    let text = bare.text();
+    let text = Surroundings::of(folder.path()).text();
     assert!(text.contains("- git repository: no\n"), "{text}");
-    assert!(text.ends_with("\n\n M a.rs"), "{text}");
 }

@@ -58,7 +58,7 @@ impl Engine {
         }
         match ToolCall::read(name, &call.input) {
             None => Err(no_such_tool(name)),
-            Some(read) => read.map(drop),
+            Some(read) => read?.check(),
         }
     }
 
@@ -407,18 +407,14 @@ fn in_words(reason: &Reason) -> Option<String> {
 }
 
 /// What the model is told of a call that was denied.
-fn denied_because(
-    call: &Call,
-    decision: &Decision,
-    mode: &towline_protocol::PermissionMode,
-) -> String {
+fn denied_because(call: &Call, decision: &Decision, mode: &PermissionMode) -> String {
     let name = call.name.as_str();
     let what = match call.input.get("command").and_then(Value::as_str) {
         Some(command) => format!("{name} with command {command}"),
         None => name.to_owned(),
     };
     match &decision.reason {
-        Reason::Mode(_) if *mode == towline_protocol::PermissionMode::DontAsk => format!(
+        Reason::Mode(_) if *mode == PermissionMode::DontAsk => format!(
             "Permission to use {what} has been denied: nobody is asked in this session (mode dontAsk). \
              Do what can be done without it, and say what was left out."
         ),

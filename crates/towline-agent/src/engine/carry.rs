@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 use tokio::sync::mpsc;
 use towline_protocol::{
     AbandonedBlocks, Block, BlockDelta, Content, Delta, Extra, Json, MessageId, ModelRefusal,
-    Nullable, StreamEvent, System, Text, ThinkingTokens, ToHost, User, Wire,
+    Nullable, StreamEvent, System, Text, ThinkingTokens, ToHost, ToolUseBlock, User, Wire,
 };
 
 use super::{
@@ -92,12 +92,12 @@ impl Engine {
         match output {
             Output::CallModel => self.call_model(),
             Output::StopModel => self.model_call.stop(),
-            Output::Event { event, .. } => {
+            Output::Event(event) => {
                 self.note_thinking(&event);
                 self.show_event(*event);
             }
             Output::Said(said) => self.say(&said),
-            Output::Complete(complete) => self.complete_message(complete),
+            Output::Complete(complete) => self.complete_message(&complete),
             Output::CloseStream { block, blocks } => self.close_stream(block, blocks),
             Output::Retried(retry) => {
                 let line = self.lines().retried(&retry);
@@ -218,6 +218,9 @@ impl Engine {
             .as_ref()
             .and_then(|running| running.request_id.clone());
         let mut line = self.lines().assistant(said, request_id);
+        if let (Block::ToolUse(call), Some(message)) = (&said.block, &mut line.message) {
+            message.content = Nullable::Value(Content::Blocks(vec![as_meant(call)]));
+        }
         if matches!(said.block, Block::Thinking(_)) {
             let thinking = self
                 .running
@@ -262,7 +265,7 @@ impl Engine {
     }
 
     /// A message is complete, or all that there will be of it.
-    fn complete_message(&mut self, complete: Complete) {
+    fn complete_message(&mut self, complete: &Complete) {
         let usage = complete.message.usage.as_option().cloned();
         if let Some(running) = &mut self.running
             && !complete.aborted
@@ -273,7 +276,7 @@ impl Engine {
                 self.session.costs.add(&self.session.model, usage);
             }
         }
-        self.record_message(&complete);
+        self.record_message(complete);
         let blocks = complete
             .message
             .content
@@ -365,6 +368,7 @@ impl Engine {
         match change {
             Change::Directory(path) => {
                 self.session.policy.places.current = path.to_string_lossy().into_owned();
+                self.record_move(path);
             }
             Change::EnterPlan => self.session.policy.enter_plan(),
             Change::LeavePlan => self.session.policy.leave_plan(),
@@ -425,6 +429,17 @@ impl Engine {
         let line = self.lines().refused(REFUSED, message);
         self.send(ToHost::Assistant(Box::new(line)));
     }
+}
+
+/// A call with what its tool assumes filled in, so that whoever shows it need not know.
+fn as_meant(call: &ToolUseBlock) -> Block {
+    let input = call.input.as_ref().and_then(|input| input.parse().ok());
+    let meant = input.and_then(|input| ToolCall::normalised(call.name.as_str(), &input));
+    let meant = meant.and_then(|meant| Json::of(&meant).ok());
+    Block::ToolUse(ToolUseBlock {
+        input: meant.or_else(|| call.input.clone()),
+        ..call.clone()
+    })
 }
 
 fn is_thinking(event: &StreamEvent) -> bool {

@@ -57,15 +57,15 @@ impl Clock {
         millis(self.started.elapsed())
     }
 
-    pub(super) fn to_request(&self) -> Option<u64> {
+    pub(super) fn until_request(&self) -> Option<u64> {
         self.since(self.request)
     }
 
-    pub(super) fn to_first_event(&self) -> Option<u64> {
+    pub(super) fn until_first_event(&self) -> Option<u64> {
         self.since(self.first_event)
     }
 
-    pub(super) fn to_first_text(&self) -> Option<u64> {
+    pub(super) fn until_first_text(&self) -> Option<u64> {
         self.since(self.first_text)
     }
 

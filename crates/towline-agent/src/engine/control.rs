@@ -21,7 +21,7 @@ use super::{Engine, Phase, lines};
 use crate::{SPEAKS_AS, model::catalogue, turn::Interrupt};
 
 /// An answer: a value or none, or why there is neither.
-pub(super) type Answered = Result<Option<Json>, Failure>;
+pub(super) type Answered = Result<Option<Json>, Box<Failure>>;
 
 impl Engine {
     /// Answers a request.
@@ -31,10 +31,10 @@ impl Engine {
         }
         match request {
             Request::StopTask(request) => {
-                return self.stop_task(ticket, request.task_id.to_string());
+                self.stop_task(ticket, request.task_id.to_string());
             }
             Request::GetTaskOutput(request) => {
-                return self.task_output(ticket, request.task_id.to_string());
+                self.task_output(ticket, request.task_id.to_string());
             }
             request => {
                 let answer = self.answer_to(request);
@@ -52,7 +52,7 @@ impl Engine {
                 ),
                 ..Success::default()
             })),
-            Err(failure) => Reply::Error(Box::new(failure)),
+            Err(failure) => Reply::Error(failure),
         };
         self.peer.reply(ticket, reply);
     }
@@ -81,7 +81,7 @@ impl Engine {
             }),
             Request::ListPermissionRules(_) => value(&self.permission_rules()),
             Request::FileSuggestions(request) => value(&self.file_suggestions(&request.query)),
-            Request::ReadFile(request) => self.read_file(&request).map(Some),
+            Request::ReadFile(request) => self.read_file(&request),
             Request::SeedReadState(request) => {
                 self.seed_read_state(&request);
                 Ok(None)
@@ -111,7 +111,7 @@ impl Engine {
                 self.phase = Phase::Over;
                 Ok(None)
             }
-            other => Err(unsupported(other.kind())),
+            other => Err(Box::new(unsupported(other.kind()))),
         }
     }
 
@@ -178,11 +178,11 @@ impl Engine {
     fn set_mode(&mut self, mode: &PermissionMode) -> Answered {
         let before = self.session.mode().clone();
         self.session.policy.set_mode(mode).map_err(|dropped| match dropped {
-            Dropped::BypassNotLaunched => failure(
+            Dropped::BypassNotLaunched => Box::new(failure(
                 "Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions",
                 "bypass_not_launched",
-            ),
-            _ => invalid_mode(),
+            )),
+            _ => Box::new(invalid_mode()),
         })?;
         self.tell_mode(&before);
         value(&ModeAnswer {
@@ -274,11 +274,11 @@ fn failure(error: &str, code: &'static str) -> Failure {
     }
 }
 
-pub(super) fn plain(error: impl Into<Text>) -> Failure {
-    Failure {
+pub(super) fn plain(error: impl Into<Text>) -> Box<Failure> {
+    Box::new(Failure {
         error: error.into(),
         ..Failure::default()
-    }
+    })
 }
 
 fn unsupported(subtype: &str) -> Failure {

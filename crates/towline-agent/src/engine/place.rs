@@ -52,8 +52,8 @@ impl Engine {
             shell: self.config.shell,
             lists: self.lists.clone(),
             web: self.config.web,
-            ask: None,
-            search: None,
+            ask: Some(self.side_question()),
+            search: self.side_search(),
             files: self.files.clone(),
             must_read_first: !self.session.facts().generation.writes_unread_files(),
         }

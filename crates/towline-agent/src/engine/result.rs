@@ -139,10 +139,13 @@ fn succeeded(line: TurnResult, running: &Running, ending: &Ending, text: &Text) 
         api_error_status: status.map_or(Nullable::Null, |status| Nullable::Value(status.into())),
         api_error_type: kind.map(Text::from),
         result: Nullable::Value(TextOrJson::Text(text)),
-        ttft_ms: running.clock.to_first_text().filter(|_| answered),
-        ttft_stream_ms: running.clock.to_first_event().filter(|_| answered),
-        time_to_request_ms: running.clock.to_request().filter(|_| answered),
-        first_content_frame_ms: running.clock.to_first_text().filter(|_| answered),
+        ttft_ms: running
+            .clock
+            .until_first_text()
+            .filter(|_| answered || running.came_whole),
+        ttft_stream_ms: running.clock.until_first_event().filter(|_| answered),
+        time_to_request_ms: running.clock.until_request().filter(|_| answered),
+        first_content_frame_ms: running.clock.until_first_text().filter(|_| answered),
         request_sent_wall_ms: running.clock.request_wall_ms.filter(|_| told),
         first_request_input_tokens: first.map(all_input_tokens).filter(|_| told),
         first_request_cache_read_input_tokens: first

@@ -1,5 +1,7 @@
 //! What happens, written down: the records of the transcript, as they come.
 
+use std::path::Path;
+
 use towline_protocol::{
     Block, Content, Json, ModelMessage, Nullable, Text, ToHost, ToolUseId, TranscriptMirror, Uuid,
     Wire, transcript::Record,
@@ -235,6 +237,15 @@ impl Engine {
         let cost = self.session.costs.state();
         let records = self.scribe.transcript.rest(Some(cost));
         self.keep_records(&records);
+    }
+
+    /// The shell is somewhere else now.
+    pub(super) fn record_move(&mut self, path: &Path) {
+        let repository = Repository::find(path);
+        self.scribe.transcript.move_to(
+            path.to_string_lossy().into_owned().into(),
+            Repository::branch_name(repository.as_ref()).into(),
+        );
     }
 
     /// The session has a title.

@@ -48,6 +48,7 @@ impl Costs {
     }
 
     /// Whether a model without a price of its own was called; then the cost is a guess.
+    #[cfg(test)]
     pub(crate) fn has_unknown_model(&self) -> bool {
         self.has_unknown_model
     }
@@ -79,6 +80,7 @@ impl Costs {
 }
 
 /// What one call costs, in US dollars.
+#[cfg(test)]
 pub(crate) fn usd(model: &str, usage: &Usage) -> f64 {
     Spent::of_usage(model, usage).usd
 }

@@ -196,23 +196,10 @@ impl Answer {
     }
 }
 
-/// Adds what is said to the model to the last message if that is the user's too, else as a message of its own.
-pub(crate) fn join_user(messages: &mut Vec<Json>, content: &Content) {
-    let mut blocks: Vec<Json> = match content {
-        Content::Text(words) => text_block(words).into_iter().collect(),
-        Content::Blocks(blocks) => blocks.iter().map(Wire::to_standard_json).collect(),
-        Content::Object(json) => vec![text(json.as_str())],
-    };
-    let last = messages
-        .last()
-        .and_then(|last| last.parse::<Message>().ok());
-    if let Some(last) = last.filter(|last| last.role == "user") {
-        let mut joined = blocks_of(&last.content);
-        joined.append(&mut blocks);
-        blocks = joined;
-        messages.pop();
-    }
-    messages.push(message("user", &blocks));
+/// The blocks of a message, if it is the user's: what is said next is added to them.
+pub(crate) fn user_blocks(message: &Json) -> Option<Vec<Json>> {
+    let message = message.parse::<Message>().ok()?;
+    (message.role == "user").then(|| blocks_of(&message.content))
 }
 
 #[derive(Deserialize)]

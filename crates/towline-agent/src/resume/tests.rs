@@ -9,11 +9,8 @@ use tempfile::TempDir;
 use towline_protocol::{Content, Json, Wire, transcript::Record};
 use towline_store::{Home, Session, TranscriptWriter};
 
-use super::{
-    ResumeError, Resumed,
-    conversation::{Conversation, join_user},
-    copy_history, resume,
-};
+use super::{ResumeError, Resumed, conversation::Conversation, copy_history, resume};
+use crate::history::{History, prompt_blocks};
 use crate::{
     config::{SessionOptions, SessionStart},
     transcript::{
@@ -66,6 +63,7 @@ fn by(which: &str) -> SessionStart {
         which: which.to_owned(),
         fork: false,
         at: None,
+        drops_turn: None,
     }
 }
 
@@ -74,6 +72,7 @@ fn at(record: &str) -> SessionStart {
         which: ID.to_owned(),
         fork: false,
         at: Some(record.to_owned()),
+        drops_turn: None,
     }
 }
 
@@ -82,10 +81,18 @@ fn values(messages: &[Json]) -> Vec<Value> {
     messages.collect()
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "what is given is written right there"
+)]
 fn user(blocks: Value) -> Value {
     json!({"role": "user", "content": blocks})
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "what is given is written right there"
+)]
 fn assistant(blocks: Value) -> Value {
     json!({"role": "assistant", "content": blocks})
 }
@@ -223,6 +230,7 @@ fn a_transcript_cut_at_any_byte_still_resumes() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn what_the_api_would_refuse_is_repaired() {
     let record = |kind: &str, rest: Value| {
         let mut record = json!({"type": kind, "uuid": "u"});
@@ -353,9 +361,9 @@ fn failures_of_the_api_are_not_told_to_the_model() {
     expected.push(user(json!([text("once more")])));
     assert_eq!(values(&resumed.messages), expected);
     // The next prompt joins the one that got no answer.
-    let mut messages = resumed.messages;
-    join_user(&mut messages, &Content::from("and again"));
-    let joined = values(&messages);
+    let mut history = History::resumed(resumed.messages);
+    history.push_user(prompt_blocks(Some(&Content::from("and again"))));
+    let joined = values(&history.messages());
     assert_eq!(
         joined.last().unwrap(),
         &user(json!([text("once more"), text("and again")]))

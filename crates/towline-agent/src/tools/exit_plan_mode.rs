@@ -11,6 +11,23 @@ use super::{Change, Outcome, Place, Tool};
 pub(crate) struct ExitPlanMode {
     /// The plan, as Markdown.
     plan: Option<String>,
+    /// What the plan will need to run; nothing is granted by it.
+    #[serde(default, rename = "allowedPrompts")]
+    #[expect(
+        dead_code,
+        reason = "models send it, and permissions are asked for one by one here"
+    )]
+    allowed_prompts: Option<Vec<Wish>>,
+}
+
+/// Something that the plan will need to run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "as above")]
+struct Wish {
+    /// With which tool.
+    tool: String,
+    /// What, in words.
+    prompt: String,
 }
 
 impl Tool for ExitPlanMode {
@@ -71,7 +88,7 @@ mod tests {
             let call = ToolCall::read(name, &input).unwrap().unwrap();
             let outcome = call.run(&place).await;
             assert!(outcome.content.text().starts_with(beginning), "{outcome:?}");
-            assert_eq!((outcome.changes, outcome.data), (vec![change], data));
+            assert_eq!((outcome.changes, *outcome.data), (vec![change], data));
         }
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn read<T: Tool>(input: &Value) -> Result<T, Outcome> {
             T::NAME
         );
         Outcome {
-            data: Value::String(text.clone()),
+            data: Box::new(Value::String(text.clone())),
             ..Outcome::misuse(text)
         }
     })
@@ -342,7 +342,7 @@ fn refusal(tool: &str, mut issues: Vec<Issue>) -> Outcome {
         )
     };
     Outcome {
-        data: Value::String(data),
+        data: Box::new(Value::String(data)),
         ..Outcome::misuse(text)
     }
 }

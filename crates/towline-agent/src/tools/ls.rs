@@ -98,7 +98,7 @@ mod tests {
         let listed = tried.call("LS", json!({"path": tried.path("")})).await;
         assert_eq!(listed.content.text(), ".hidden\na/\nb.txt");
         assert_eq!(
-            listed.data,
+            *listed.data,
             json!({"path": tried.path(""), "entries": [".hidden", "a/", "b.txt"], "truncated": false})
         );
     }

@@ -137,7 +137,7 @@ mod tests {
             )
             .await;
         assert_eq!(
-            failed.data,
+            *failed.data,
             json!("Error: String to replace not found in file.\nString: missing")
         );
         assert_eq!(tried.content("a.txt"), "1 2 \n");
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(tried.content("sub/a.txt"), "two\n");
         let none = json!({"file_path": tried.path("sub/a.txt"), "edits": []});
         assert_eq!(
-            tried.call("MultiEdit", none).await.data,
+            *tried.call("MultiEdit", none).await.data,
             json!("Error: No changes to make: `edits` is empty.")
         );
     }

@@ -24,7 +24,7 @@ impl Notebook {
         }
     }
 
-    /// The text of the file, as Jupyter writes it: sorted, with an indentation of one.
+    /// The text of the file, its keys as they stood, with the indentation that Jupyter writes.
     pub(super) fn to_text(&self) -> String {
         let mut bytes = Vec::new();
         let formatter = serde_json::ser::PrettyFormatter::with_indent(b" ");

@@ -41,7 +41,7 @@ fn what_a_question_needs_is_in_its_schema() {
         (&questions["minItems"], &questions["maxItems"]),
         (&1.into(), &4.into())
     );
-    let options = &tool.schema["$defs"]["Question"]["properties"]["options"];
+    let options = &questions["items"]["properties"]["options"];
     assert_eq!(
         (&options["minItems"], &options["maxItems"]),
         (&2.into(), &4.into())

@@ -41,6 +41,15 @@ that needs a login, use something that has one.";
         true
     }
 
+    fn check(&self) -> Result<(), Outcome> {
+        match Url::parse(self.url.trim()) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Outcome::misuse(format!(
+                "InputValidationError: WebFetch failed due to the following issue:\nThe parameter `url` is no address: {error}"
+            ))),
+        }
+    }
+
     async fn run(self, place: &Place) -> Outcome {
         let began = Instant::now();
         let url = match address::read(&self.url, place.web) {

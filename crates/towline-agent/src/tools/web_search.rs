@@ -181,7 +181,7 @@ mod tests {
         assert!(outcome.data["durationSeconds"].is_number());
         outcome.data["durationSeconds"] = json!(0);
         assert_eq!(
-            outcome.data,
+            *outcome.data,
             json!({
                 "query": "cats",
                 "results": [
@@ -215,6 +215,6 @@ mod tests {
         }
         place.search = Some(SideCall::new(|_| async { Err("overloaded".to_owned()) }));
         let outcome = search(&place, plain).await;
-        assert_eq!(outcome.data, json!("Error: the search failed: overloaded"));
+        assert_eq!(*outcome.data, json!("Error: the search failed: overloaded"));
     }
 }

@@ -1,5 +1,7 @@
 //! Records beside those of the real CLI, and the chain that they make.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use towline_protocol::{
     Block, Content, Json, ModelMessage, PermissionMode, Text, Uuid, Wire, transcript::Record,
@@ -246,7 +248,7 @@ fn records_have_the_fields_of_the_real_ones() {
             .into_iter()
             .find(|record| record["type"] == *kind)
             .unwrap();
-        let fields = |record: &Value| -> Vec<String> {
+        let fields = |record: &Value| -> BTreeSet<String> {
             let fields = record.as_object().unwrap().keys();
             let fields = fields.filter(|field| !not_ours.contains(&field.as_str()));
             fields.cloned().collect()

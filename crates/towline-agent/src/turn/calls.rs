@@ -111,7 +111,7 @@ impl Calls {
     }
 
     /// The calls to decide about now.
-    pub(super) fn to_consider(&mut self) -> Vec<Call> {
+    pub(super) fn next_to_consider(&mut self) -> Vec<Call> {
         let mut calls = Vec::new();
         for place in 0..self.slots.len() {
             if self.may_begin(place) {
@@ -149,7 +149,7 @@ impl Calls {
     }
 
     /// The calls to run now.
-    pub(super) fn to_run(&mut self) -> Vec<Call> {
+    pub(super) fn next_to_run(&mut self) -> Vec<Call> {
         let allowed = self
             .slots
             .iter_mut()
@@ -174,7 +174,7 @@ impl Calls {
     }
 
     /// The calls that are over and not told yet.
-    pub(super) fn to_show(&mut self) -> Vec<Ended> {
+    pub(super) fn next_to_show(&mut self) -> Vec<Ended> {
         let mut shown = Vec::new();
         for slot in &mut self.slots {
             if !matches!(slot.state, State::Ended(_)) {
@@ -267,7 +267,7 @@ pub(crate) fn rejected_by_user(id: &ToolUseId) -> ToolResultMeta {
 /// What a call gives that somebody stopped.
 pub(crate) fn rejected() -> Outcome {
     Outcome {
-        data: Value::String("User rejected tool use".into()),
+        data: Box::new(Value::String("User rejected tool use".into())),
         is_error: Some(true),
         ..Outcome::new(REJECTED, Value::Null)
     }

@@ -30,8 +30,6 @@ pub(crate) struct Said {
     pub(crate) message: ModelMessage,
     /// The block.
     pub(crate) block: Block,
-    /// Its place in the message.
-    pub(crate) index: u64,
     /// Whether it was cut off.
     pub(crate) aborted: bool,
 }
@@ -145,7 +143,6 @@ impl Message {
         Some(Said {
             message,
             block,
-            index,
             aborted: cut == Cut::Off,
         })
     }

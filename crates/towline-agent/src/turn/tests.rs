@@ -93,7 +93,7 @@ fn block(turn: &mut Turn, id: &str, block: &Value) {
 fn drain(turn: &mut Turn, seen: &mut Vec<String>) {
     while let Some(output) = turn.poll_output() {
         seen.push(match output {
-            Output::Event { .. } => continue,
+            Output::Event(_) => continue,
             Output::CallModel => "model".into(),
             Output::StopModel => "stop-model".into(),
             Output::Said(said) => format!(

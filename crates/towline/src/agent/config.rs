@@ -75,11 +75,7 @@ pub(super) fn plan(
             replace: documents.system_prompt.clone(),
             append: documents.append_system_prompt.clone(),
             memory: !is_bare && !choices.sources.is_empty(),
-            memory_sources: MemorySources {
-                user: choices.sources.contains(&Destination::UserSettings),
-                project: choices.sources.contains(&Destination::ProjectSettings),
-                local: choices.sources.contains(&Destination::LocalSettings),
-            },
+            memory_sources: memory_sources(&choices.sources),
             no_commands: flags.has(Id::DisableSlashCommands) || flags.has(Id::SafeMode),
         },
         limits: Limits {
@@ -125,6 +121,14 @@ pub(super) fn plan(
         expects_dialect: flags.has(Id::Cwd),
         notices,
     })
+}
+
+fn memory_sources(sources: &[Destination]) -> MemorySources {
+    MemorySources {
+        user: sources.contains(&Destination::UserSettings),
+        project: sources.contains(&Destination::ProjectSettings),
+        local: sources.contains(&Destination::LocalSettings),
+    }
 }
 
 /// Whose word counts.

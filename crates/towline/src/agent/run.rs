@@ -52,7 +52,7 @@ async fn work(mut plan: Plan, mut signals: mpsc::Receiver<Signal>) -> anyhow::Re
         api.credential = Some(Credential::Key(key));
     }
     match plan.formats.input {
-        InputFormat::StreamJson => converse(plan, signals).await,
+        InputFormat::StreamJson => Box::pin(converse(plan, signals)).await,
         InputFormat::Text => {
             let prompt = tokio::select! {
                 prompt = prompt(plan.prompt) => prompt?,
@@ -61,7 +61,7 @@ async fn work(mut plan: Plan, mut signals: mpsc::Receiver<Signal>) -> anyhow::Re
             };
             let line = ToAgent::User(Box::new(User::say(prompt.as_str())));
             let line = format!("{}\n", line.to_standard_json().as_str());
-            answer(plan.config, plan.formats.output, line, signals).await
+            Box::pin(answer(plan.config, plan.formats.output, line, signals)).await
         }
     }
 }
@@ -76,7 +76,7 @@ async fn converse(plan: Plan, mut signals: mpsc::Receiver<Signal>) -> anyhow::Re
     let opened = opened.context("cannot read standard input")?;
     let input = opened.read.as_slice().chain(stdin);
     if opened.is_dialect {
-        return dialect::serve_session(plan.config, input, signals).await;
+        return Box::pin(dialect::serve_session(plan.config, input, signals)).await;
     }
     Ok(serve(plan.config, input, tokio::io::stdout(), signals).await)
 }

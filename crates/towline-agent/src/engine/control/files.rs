@@ -4,14 +4,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use towline_protocol::{
-    Failure, Json, Wire,
+    Json,
     control::{
         answer::{FileSuggestionsAnswer, ReadFileAnswer},
         request::{ReadFile, SeedReadState, UpdateSettings},
     },
 };
 
-use super::{super::Engine, Answered, empty, plain};
+use super::{super::Engine, Answered, empty, plain, value};
 
 /// How much of a file a host gets.
 const MAX_FILE: u64 = 10 << 20;
@@ -22,7 +22,7 @@ const MAX_LOOKED_AT: usize = 20_000;
 
 impl Engine {
     /// A file, if the agent itself may read it without asking.
-    pub(super) fn read_file(&self, request: &ReadFile) -> Result<Json, Failure> {
+    pub(super) fn read_file(&self, request: &ReadFile) -> Answered {
         let denied = || plain(format!("read denied: {}", request.path));
         let path = self.session.current().join(request.path.as_str());
         if !self.may_read(&path) {
@@ -34,15 +34,14 @@ impl Engine {
             Ok(text) => (text, false),
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
         };
-        Ok(ReadFileAnswer {
+        value(&ReadFileAnswer {
             contents: contents.into(),
             abs_path: Some(path.to_string_lossy().into_owned().into()),
             lossy: Some(lossy),
             truncated: truncated.then_some(true),
             requested_path: Some(request.path.clone()),
             ..ReadFileAnswer::default()
-        }
-        .to_standard_json())
+        })
     }
 
     /// Files whose path holds what was typed, shortest first.

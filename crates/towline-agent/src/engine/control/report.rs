@@ -78,13 +78,13 @@ impl Engine {
             mcp_tools: Some(Vec::new()),
             mcp_instructions: Some(Vec::new()),
             agents: Some(Vec::new()),
-            slash_commands: raw(json!({"totalCommands": 0, "includedCommands": 0, "tokens": 0})),
+            slash_commands: raw(&json!({"totalCommands": 0, "includedCommands": 0, "tokens": 0})),
             skills: raw(
-                json!({"totalSkills": 0, "includedSkills": 0, "tokens": 0, "skillFrontmatter": []}),
+                &json!({"totalSkills": 0, "includedSkills": 0, "tokens": 0, "skillFrontmatter": []}),
             ),
             auto_compact_threshold: Some(most.saturating_sub(BUFFER)),
             is_auto_compact_enabled: Some(false),
-            message_breakdown: raw(json!({
+            message_breakdown: raw(&json!({
                 "toolCallTokens": 0, "toolResultTokens": 0, "attachmentTokens": 0,
                 "assistantMessageTokens": 0, "userMessageTokens": tokens(&request.messages),
                 "redirectedContextTokens": 0, "unattributedTokens": 0,
@@ -151,16 +151,16 @@ impl Engine {
                 .and_then(|text| serde_json::from_str::<Value>(&text).ok());
             if let Some(Value::Object(settings)) = settings {
                 sources.extend(raw(
-                    json!({"source": file.source.as_str(), "settings": settings}),
+                    &json!({"source": file.source.as_str(), "settings": settings}),
                 ));
                 effective.extend(settings);
             }
         }
         let effort = crate::model::catalogue::effort(&self.session.model, &self.config.model);
         SettingsAnswer {
-            effective: raw(Value::Object(effective)),
+            effective: raw(&Value::Object(effective)),
             sources: Some(sources),
-            applied: raw(json!({"model": self.session.model, "effort": effort})),
+            applied: raw(&json!({"model": self.session.model, "effort": effort})),
             ..SettingsAnswer::default()
         }
     }
@@ -185,7 +185,7 @@ impl Engine {
             .map(|directory| json!({"path": directory.path, "source": directory.source.as_str()}))
             .collect();
         PermissionRulesAnswer {
-            state: raw(json!({
+            state: raw(&json!({
                 "rules": rules,
                 "workspaceDirectories": directories,
                 "originalCwd": self.config.cwd,
@@ -198,6 +198,7 @@ impl Engine {
     /// Gives the session a title.
     pub(super) fn rename(&mut self, title: &Text) {
         self.session.title = Some(title.detached());
+        self.record_title(title);
         let line = towline_protocol::SessionTitleChanged {
             title: Nullable::Value(title.clone()),
             session_id: Some(self.session.id.clone()),
@@ -246,6 +247,6 @@ fn grid(categories: &[ContextCategory], most: u64) -> Vec<Vec<GridSquare>> {
     rows
 }
 
-fn raw(value: Value) -> Option<Json> {
-    Json::of(&value).ok()
+fn raw(value: &Value) -> Option<Json> {
+    Json::of(value).ok()
 }

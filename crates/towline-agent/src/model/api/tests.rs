@@ -90,7 +90,7 @@ async fn events_of(model: &Model, request: Request) -> Vec<String> {
         while let Some(event) = receiver.recv().await {
             events.push(shown(&event));
         }
-        events.retain(|event| event != "ping");
+        events.retain(|event| event != "ping" && event != "answering");
         events
     };
     let ((), events) = tokio::join!(model.call(request, sender), read);

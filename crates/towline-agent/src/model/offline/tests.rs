@@ -286,7 +286,7 @@ fn what_is_missing_is_said() {
     // Another tool for the same thing will do.
     assert_eq!(
         shown(&reply(&later("todo buy, sell"), &["TaskCreate"])),
-        [r#"TaskCreate {"description":"buy, sell","subject":"buy"}"#]
+        [r#"TaskCreate {"subject":"buy","description":"buy, sell"}"#]
     );
 }
 

@@ -82,7 +82,7 @@ async fn results_have_the_shape_of_the_real_cli() {
         let outcome = bash(&place, command).await;
         assert_eq!(text(&outcome), expected);
         assert_eq!(
-            (outcome.is_error, outcome.data),
+            (outcome.is_error, *outcome.data),
             (is_error, data),
             "{command}"
         );
@@ -264,12 +264,16 @@ async fn what_a_command_in_the_background_wrote_is_seen_once() {
 async fn calls_that_make_no_sense_are_clear_errors() {
     let (_folder, place, _events) = place();
     let cases = [
-        ("Bash", json!({}), "missing field `command`"),
+        (
+            "Bash",
+            json!({}),
+            "The required parameter `command` is missing",
+        ),
         ("Bash", json!({"command": "a\0b"}), "NUL character"),
         (
             "Bash",
             json!({"command": "true", "nope": 1}),
-            "unknown field `nope`",
+            "An unexpected parameter `nope` was provided",
         ),
         (
             "TaskStop",

@@ -139,7 +139,7 @@ async fn an_empty_old_text_makes_a_file_or_fills_an_empty_one() {
 async fn what_the_model_knows_of_a_file_is_told_with_the_change() {
     let mut tried = Tried::new(&[("a.txt", "one\n")]);
     assert_eq!(
-        edit(&tried, "a.txt", "one", "two").await.data,
+        *edit(&tried, "a.txt", "one", "two").await.data,
         json!("Error: File has not been read yet. Read it first before writing to it.")
     );
     tried.place.must_read_first = false;

@@ -60,7 +60,7 @@ async fn the_oldest_come_first_and_nothing_is_left_out() {
         assert!(data["durationMs"].is_u64());
         data["durationMs"] = json!(0);
         assert_eq!(
-            data,
+            *data,
             json!({"filenames": names, "durationMs": 0, "numFiles": names.len(), "truncated": false,
                 "totalMatches": names.len(), "countIsComplete": true})
         );

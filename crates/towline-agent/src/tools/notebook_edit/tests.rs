@@ -104,7 +104,7 @@ async fn what_cannot_be_done_is_said() {
     tried.place.must_read_first = false;
     let unread = edit(&tried, json!({"cell_id": "c1"})).await;
     assert_eq!(
-        unread.data,
+        *unread.data,
         json!("Error: File has not been read yet. Read it first before writing to it.")
     );
     tried.read("nb.ipynb").await;
@@ -135,7 +135,7 @@ async fn what_cannot_be_done_is_said() {
         ),
     ] {
         assert_eq!(
-            edit(&tried, fields.clone()).await.data,
+            *edit(&tried, fields.clone()).await.data,
             json!(words),
             "{fields}"
         );

@@ -237,7 +237,7 @@ async fn pictures_are_shown_as_they_are() {
         let seen = tried.read(name).await;
         let base64 = BASE64_STANDARD.encode(&bytes);
         assert_eq!(
-            seen.data,
+            *seen.data,
             json!({"type": "image", "file": {
                 "base64": base64,
                 "type": kind,
@@ -460,7 +460,7 @@ async fn notebooks_are_shown_as_cells() {
         )
         .await;
     assert_eq!(
-        other.data,
+        *other.data,
         json!("Error: File must be a Jupyter notebook (.ipynb file). For other files use Read.")
     );
 }

@@ -84,7 +84,7 @@ async fn a_page_is_fetched_and_given_as_markdown() {
     let expected = json!({
         "bytes": 32, "code": 200, "codeText": "OK", "result": "# Title\n\nSome words.", "durationMs": 0, "url": url,
     });
-    assert_eq!(outcome.data, expected);
+    assert_eq!(*outcome.data, expected);
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn the_model_answers_from_the_page() {
     place.ask = Some(SideCall::new(|_| async { Err("overloaded".to_owned()) }));
     let outcome = fetch(&place, input).await;
     assert_eq!(
-        outcome.data,
+        *outcome.data,
         json!("Error: the page was fetched, but could not be read: overloaded")
     );
 }

@@ -61,7 +61,7 @@ async fn a_file_that_was_not_read_is_refused_or_not_as_the_model_needs() {
         "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
     );
     assert_eq!(
-        refused.data,
+        *refused.data,
         json!("Error: File has not been read yet. Read it first before writing to it.")
     );
     assert_eq!(tried.content("a.txt"), "x\n");
