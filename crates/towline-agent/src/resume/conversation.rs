@@ -19,7 +19,8 @@ use towline_protocol::{
     transcript::{AssistantRecord, AttachmentRecord, Record, UserRecord},
 };
 
-/// A conversation that is put together record by record.
+/// A conversation that is put together record by record. It shares nothing with them: an id would hold a whole line, and
+/// with it all that the model is not told.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     parts: Vec<Part>,
@@ -103,7 +104,7 @@ impl Conversation {
                         Block::ToolResult(result) => {
                             let json = block.to_standard_json();
                             self.results
-                                .entry(result.tool_use_id.clone())
+                                .entry(result.tool_use_id.detached())
                                 .or_insert(json);
                         }
                         Block::Text(block) => said.extend(text_block(&block.text)),
@@ -135,7 +136,7 @@ impl Conversation {
             Some(Content::Blocks(blocks)) => blocks.iter().for_each(|block| answer.add(block)),
         }
         if !is_same {
-            fresh.message = id.cloned();
+            fresh.message = id.map(MessageId::detached);
             self.parts.push(Part::Answer(fresh));
         }
     }
@@ -177,7 +178,7 @@ impl Answer {
                     .input
                     .filter(Json::is_object)
                     .or(Some(Json::empty_object()));
-                self.calls.push(call.id.clone());
+                self.calls.push(call.id.detached());
                 self.has_words = true;
                 self.blocks.push(Block::ToolUse(call).to_standard_json());
             }
