@@ -7,6 +7,7 @@ mod api;
 mod arguments;
 mod choices;
 mod config;
+mod debug;
 mod documents;
 mod first_line;
 mod flags;
@@ -22,8 +23,11 @@ mod tests;
 
 use std::{
     ffi::OsString,
-    io::{self, Write as _},
+    io::{self, IsTerminal as _, Read as _, Write as _},
     process::ExitCode,
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
 use towline_agent::SessionStart;
@@ -62,8 +66,27 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<E
     let refusal = error.downcast::<Refusal>()?;
     // With standard error gone there is nobody left to tell.
     writeln!(io::stderr().lock(), "{}", escaped(&refusal.to_string())).ok();
+    hear_out();
     Ok(ExitCode::FAILURE)
 }
+
+/// A host that already writes must find somebody who reads, else it takes the broken pipe for the error and never sees the
+/// exit code: what it says first is read and left.
+fn hear_out() {
+    if io::stdin().is_terminal() {
+        return;
+    }
+    let (heard, wait) = mpsc::channel();
+    thread::spawn(move || {
+        let mut first = [0; 4096];
+        let read = io::stdin().lock().read(&mut first);
+        heard.send(read.unwrap_or(0)).ok();
+    });
+    wait.recv_timeout(PATIENCE).ok();
+}
+
+/// How long a host may take for its first words.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 fn start(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<ExitCode> {
     let mut flags = RawFlags::read(words)?;
@@ -75,6 +98,7 @@ fn start(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<ExitCode> 
         writeln!(io::stdout().lock(), "{}", version())?;
         return Ok(ExitCode::SUCCESS);
     }
+    debug::listen(&flags)?;
     let mut choices = Choices::read(&flags)?;
     let around = Surroundings::look()?;
     let is_interactive =

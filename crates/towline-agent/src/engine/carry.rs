@@ -51,6 +51,7 @@ impl Engine {
         let mut running = Running::new(ids, max_steps);
         running.origin = batch.iter().find_map(|prompt| prompt.origin.clone());
         self.running = Some(running);
+        tracing::debug!(prompts = batch.len(), "a turn begins");
         self.note_state();
         let init = self.init_line();
         self.send(init);
@@ -150,6 +151,11 @@ impl Engine {
             self.send(line);
         }
         let request = self.request();
+        tracing::debug!(
+            model = request.model,
+            messages = request.messages.len(),
+            "the model is called"
+        );
         let (sender, events) = mpsc::channel(EVENTS);
         let model = self.model.clone();
         let task = tokio::spawn(async move { model.call(request, sender).await });
@@ -335,6 +341,7 @@ impl Engine {
             }
             return;
         };
+        tracing::debug!(tool = call.name.as_str(), "a call runs");
         let handle = self.calls.spawn(async move { tool.run(&place).await });
         self.call_ids.insert(handle.id(), call.id);
     }

@@ -166,6 +166,8 @@ flags! {
         SafeMode ["--safe-mode"] Nothing, "the same, and no commands, no skills, no MCP servers from files";
     }
     "Other" {
+        DebugFile ["--debug-file"] Value("path"), "write down there what the agent does";
+        DebugToStderr ["--debug-to-stderr"] Nothing, "say on standard error what the agent does";
         Help ["-h", "--help"] Nothing, "print this";
         Version ["-v", "--version"] Nothing, "print the version";
     }
@@ -176,8 +178,6 @@ flags! {
         Chrome ["--chrome"] Nothing, "";
         NoChrome ["--no-chrome"] Nothing, "";
         Debug ["-d", "--debug"] Maybe("filter"), "";
-        DebugFile ["--debug-file"] Value("path"), "";
-        DebugToStderr ["--debug-to-stderr"] Nothing, "";
         ExcludeDynamicSections ["--exclude-dynamic-system-prompt-sections"] Nothing, "";
         Ide ["--ide"] Nothing, "";
         McpDebug ["--mcp-debug"] Nothing, "";
