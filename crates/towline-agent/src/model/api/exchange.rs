@@ -199,6 +199,8 @@ async fn error_status(
     let status = response.status().as_u16();
     let wait =
         header(&response, "retry-after").and_then(|header| retry_after(&header, Timestamp::now()));
+    // The API knows best whether another try is any use.
+    let is_final = header(&response, "x-should-retry").is_some_and(|value| value == "false");
     let request_id = header(&response, "request-id");
     let body = read_bounded(response, LONGEST_ERROR, client.timeout.min(ERROR_TIME)).await;
     let context = Context {
@@ -206,13 +208,13 @@ async fn error_status(
         host: &client.host,
         request_id: request_id.as_deref(),
     };
+    // A body that does not come does not make the status unknown.
+    let error = ApiError::of_response(status, &body.unwrap_or_default(), &context);
+    if is_final && status != 400 {
+        return Failure::Final(error);
+    }
     Failure::Refused {
-        // A body that does not come does not make the status unknown.
-        error: Box::new(ApiError::of_response(
-            status,
-            &body.unwrap_or_default(),
-            &context,
-        )),
+        error: Box::new(error),
         retry_after: wait,
         can_be_plainer: body::can_be_plainer(request, form),
     }

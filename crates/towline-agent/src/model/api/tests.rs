@@ -397,6 +397,21 @@ async fn the_api_s_wish_is_granted() {
 }
 
 #[tokio::test]
+async fn an_api_that_says_so_is_not_asked_again() {
+    let api = ScriptApi::start(Script::new([
+        Reply::error(401).header("x-should-retry", "false"),
+        Reply::text("never"),
+    ]))
+    .await
+    .unwrap();
+    let model = Model::new(&Provider::Api(options(api.url())), &ModelOptions::default());
+    let events = events_of(&model, request()).await;
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert!(events[0].starts_with("failed Some(401)"), "{events:?}");
+    assert_eq!(api.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn nobody_there_is_told_with_where_and_why() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
