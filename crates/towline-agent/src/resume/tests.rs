@@ -66,6 +66,7 @@ fn by(which: &str) -> SessionStart {
         which: which.to_owned(),
         fork: false,
         at: None,
+        drops_turn: None,
     }
 }
 
@@ -74,6 +75,7 @@ fn at(record: &str) -> SessionStart {
         which: ID.to_owned(),
         fork: false,
         at: Some(record.to_owned()),
+        drops_turn: None,
     }
 }
 

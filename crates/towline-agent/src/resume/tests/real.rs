@@ -80,6 +80,7 @@ async fn the_real_cli_goes_on_with_our_session_and_our_fork_and_we_with_what_it_
             which: which.to_owned(),
             fork,
             at: None,
+            drops_turn: None,
         },
         ..SessionOptions::default()
     };
