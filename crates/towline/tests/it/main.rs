@@ -6,7 +6,9 @@
 )]
 
 mod agent;
+mod crash;
 mod dialect_session;
+mod driven;
 mod parity;
 mod permission;
 mod permission_real;
