@@ -1,13 +1,18 @@
 //! Killed at any moment, with no time to clean up: what is on disk is whole, the session goes on, nothing is left running.
 
 use std::{
+    collections::BTreeSet,
     fs,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
     time::Duration,
 };
 
 use serde_json::json;
+use tokio::time::timeout;
 use towline_store::{Home, SessionKey};
 use towline_testkit::{
     real_cli::RealCli,
@@ -17,40 +22,86 @@ use towline_testkit::{
 use crate::driven::{Driven, api, block_on, eventually, marked, names, prompt, said, towline_room};
 
 /// How many agents die at the same time.
-const AT_ONCE: usize = 4;
-/// How many lines the conversation has at least: the moment is somewhere in them.
-const LINES: u64 = 150;
+const AT_ONCE: usize = 6;
+/// About as many lines has the conversation: the moment is somewhere in them.
+const LINES: u64 = 250;
+/// The last command never ends: when nothing came for so long, the moment is now.
+const QUIET: Duration = Duration::from_millis(800);
 const SEEDS: std::ops::Range<u64> = 0..50;
 
 #[test]
 fn killed_at_any_moment_it_leaves_whole_files_and_a_session_that_goes_on() {
     let next = AtomicUsize::new(0);
     let seeds: Vec<u64> = SEEDS.collect();
+    let reached = Mutex::new(BTreeSet::new());
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    block_on(die_and_go_on(*seed));
+                    let calls = block_on(die_and_go_on(*seed));
+                    reached.lock().unwrap().insert(calls);
                 }
             });
         }
     });
+    // Moments that are all alike would show little.
+    let reached = reached.into_inner().unwrap();
+    assert!(
+        reached.len() >= 4,
+        "only so many calls were reached: {reached:?}"
+    );
 }
 
-async fn die_and_go_on(seed: u64) {
+/// Kills an agent and looks at what is left. Gives how many calls its session knows of.
+async fn die_and_go_on(seed: u64) -> usize {
     let room = towline_room();
-    let path = room.project().join("large.txt");
     fs::write(room.project().join("old.txt"), large("old")).unwrap();
-    let api = api(script(&room)).await;
     let session = format!("00000000-0000-4000-8000-{seed:012}");
-    let mark = format!("TOWLINE_CRASH_TEST={}-{seed}", std::process::id());
+    let was_asked = work_and_die(&room, &session, seed).await;
+    check_files(&room, seed);
 
+    let home = Home::new(room.home().join(".claude"));
+    let key: SessionKey = session.parse().unwrap();
+    let stored = home.session_in(room.project().canonicalize().unwrap(), key);
+    let mut has_begun = stored.path().exists();
+    if has_begun {
+        let transcript = stored.transcript();
+        let mut transcript = transcript.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(transcript.skipped_count(), 0, "seed {seed}");
+        for record in transcript.messages(0..usize::MAX) {
+            record.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        }
+        has_begun = transcript.tree().live_leaf().is_some();
+    }
+    if !has_begun {
+        assert!(
+            !was_asked,
+            "seed {seed}: the model was asked, and nothing was kept"
+        );
+        return 0;
+    }
+    let calls = go_on(&room, &session, seed).await;
+    let strange: Vec<_> = names(&room.project())
+        .into_iter()
+        .filter(|name| !["large.txt", "old.txt", "seen.txt"].contains(&name.as_str()))
+        .collect();
+    assert!(
+        strange.is_empty(),
+        "seed {seed}: {strange:?} was left behind"
+    );
+    calls
+}
+
+/// Has the agent work, kills it, and waits until nothing of it runs. Whether the model was asked.
+async fn work_and_die(room: &RealCli, session: &str, seed: u64) -> bool {
+    let api = api(script(room)).await;
+    let mark = format!("TOWLINE_CRASH_TEST={}-{seed}", std::process::id());
     let arguments = [
         ALLOWED,
-        &["--include-partial-messages", "--session-id", &session],
+        &["--include-partial-messages", "--session-id", session],
     ]
     .concat();
-    let mut agent = Driven::start_with(&room, &api.url(), &arguments, |command| {
+    let mut agent = Driven::start_with(room, &api.url(), &arguments, |command| {
         let (name, value) = mark.split_once('=').unwrap();
         command.env(name, value);
     });
@@ -58,77 +109,48 @@ async fn die_and_go_on(seed: u64) {
     agent.say(&prompt("begin")).await;
     let mut was_asked = false;
     for _ in 0..random.below(LINES) {
-        let line = agent.line().await.expect("the conversation is longer");
+        let Ok(line) = timeout(QUIET, agent.line()).await else {
+            break;
+        };
+        let line = line.expect("it does not end by itself");
         was_asked |= line["type"] == "stream_event";
     }
     // The moment itself is what is random here; nothing is waited for.
     tokio::time::sleep(Duration::from_micros(random.below(8_000))).await;
     let heard = agent.kill().await;
     was_asked |= heard.iter().any(|line| line["type"] == "stream_event");
-
-    // What a command of the session's does is over with it.
     eventually(&format!("seed {seed}: the end of all commands"), || {
         marked(&mark).is_empty()
     })
     .await;
+    was_asked
+}
 
-    let content = fs::read_to_string(&path).ok();
-    let possible = [
+/// Every file is as it was before a call or as it was after it.
+fn check_files(room: &RealCli, seed: u64) {
+    let content = |name| fs::read_to_string(room.project().join(name)).ok();
+    let written = [
         None,
         Some(large("A")),
         Some(large("B")),
         Some(large("B").replace("line", "LINE")),
     ];
     assert!(
-        possible.contains(&content),
+        written.contains(&content("large.txt")),
         "seed {seed}: large.txt is a mixture"
     );
-    let content = fs::read_to_string(room.project().join("old.txt")).unwrap();
-    let possible = [large("old"), large("old").replace("row 7 ", "row seven ")];
+    let edited = [
+        Some(large("old")),
+        Some(large("old").replace("row 7 ", "row seven ")),
+    ];
     assert!(
-        possible.contains(&content),
+        edited.contains(&content("old.txt")),
         "seed {seed}: old.txt is a mixture"
-    );
-
-    let home = Home::new(room.home().join(".claude"));
-    let key: SessionKey = session.parse().unwrap();
-    let stored = home.session_in(room.project().canonicalize().unwrap(), key);
-    if !stored.path().exists() {
-        assert!(
-            !was_asked,
-            "seed {seed}: the model was asked, and nothing was kept"
-        );
-        return;
-    }
-    let mut transcript = stored
-        .transcript()
-        .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-    assert_eq!(transcript.skipped_count(), 0, "seed {seed}");
-    for record in transcript.messages(0..usize::MAX) {
-        record.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-    }
-    if transcript.tree().live_leaf().is_none() {
-        assert!(
-            !was_asked,
-            "seed {seed}: the model was asked, and no prompt was kept"
-        );
-        return;
-    }
-    go_on(&room, &session, seed).await;
-    let left = names(&room.project());
-    let known = ["large.txt", "old.txt", "seen.txt"];
-    let strange: Vec<_> = left
-        .iter()
-        .filter(|name| !known.contains(&name.as_str()))
-        .collect();
-    assert!(
-        strange.is_empty(),
-        "seed {seed}: {strange:?} was left behind"
     );
 }
 
-/// A further prompt gets its answer, and the model hears all that was said before.
-async fn go_on(room: &RealCli, session: &str, seed: u64) {
+/// A further prompt gets its answer, and the model hears all that was said before. Gives how many calls that were.
+async fn go_on(room: &RealCli, session: &str, seed: u64) -> usize {
     let seen = room.project().join("seen.txt");
     let api = api(Script::new([
         Reply::message().tool("Write", json!({"file_path": seen, "content": "seen"})),
@@ -147,6 +169,7 @@ async fn go_on(room: &RealCli, session: &str, seed: u64) {
     let at = |words: &str| said.iter().position(|one| one.contains(words));
     let (begin, then) = (at("begin"), at("and then?"));
     assert!(begin.is_some() && begin < then, "seed {seed}: {said:?}");
+    said.iter().filter(|one| one.starts_with("call ")).count()
 }
 
 /// Texts that stream, files that are made, written over and edited, commands that are waited for and that are not.
@@ -188,7 +211,8 @@ fn script(room: &RealCli) -> Script {
 
 /// A text that takes a while to be written.
 fn large(what: &str) -> String {
-    let rows = (0..6_000).map(|row| format!("row {row} of {what}: a line of some length\n"));
+    let rest = "and so on ".repeat(40);
+    let rows = (0..500).map(|row| format!("row {row} of {what}: a line of some length {rest}\n"));
     rows.collect()
 }
 

@@ -2,6 +2,7 @@
 //! time is a failure that shows what came instead.
 
 use std::{
+    collections::VecDeque,
     io,
     path::{Path, PathBuf},
     process::Stdio,
@@ -23,6 +24,9 @@ use towline_testkit::{
 
 /// Longer than a loaded machine takes for anything that comes at all.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many of the last lines are told.
+const MOST_HEARD: usize = 30;
 
 /// A room with towline in it.
 pub(crate) fn towline_room() -> RealCli {
@@ -54,8 +58,8 @@ pub(crate) struct Driven {
     stdin: Option<ChildStdin>,
     lines: Lines<BufReader<ChildStdout>>,
     errors: JoinHandle<String>,
-    /// What was heard so far, shortened: told when something else was waited for.
-    heard: Vec<String>,
+    /// What was heard last, shortened: told when something else was waited for.
+    heard: VecDeque<String>,
 }
 
 /// How an agent ended.
@@ -94,7 +98,7 @@ impl Driven {
             lines: BufReader::new(child.stdout.take().unwrap()).lines(),
             child,
             errors,
-            heard: Vec::new(),
+            heard: VecDeque::new(),
         }
     }
 
@@ -117,13 +121,23 @@ impl Driven {
 
     /// The next line; nothing at the end.
     pub(crate) async fn line(&mut self) -> Option<Value> {
+        Some(self.measured_line().await?.0)
+    }
+
+    /// The next line with its length; nothing at the end.
+    pub(crate) async fn measured_line(&mut self) -> Option<(Value, usize)> {
         let next = timeout(PATIENCE, self.lines.next_line()).await;
         let Ok(next) = next else {
-            panic!("nothing came after\n{}", self.heard.join("\n"));
+            panic!("nothing came after\n{}", self.heard());
         };
         let line = next.unwrap()?;
-        self.heard.push(line.chars().take(300).collect());
-        Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        self.heard.push_back(line.chars().take(300).collect());
+        if self.heard.len() > MOST_HEARD {
+            self.heard.pop_front();
+        }
+        let value = serde_json::from_str(&line);
+        let value = value.unwrap_or_else(|error| panic!("{error}: {line}"));
+        Some((value, line.len()))
     }
 
     /// Reads until a line is as wanted, and gives it.
@@ -132,7 +146,7 @@ impl Driven {
             match self.line().await {
                 Some(line) if wanted(&line) => return line,
                 Some(_) => {}
-                None => panic!("it ended after\n{}", self.heard.join("\n")),
+                None => panic!("it ended after\n{}", self.heard()),
             }
         }
     }
@@ -146,6 +160,10 @@ impl Driven {
     pub(crate) async fn ask(&mut self, text: &str) -> Value {
         self.say(&prompt(text)).await;
         self.hear_kind("result").await
+    }
+
+    fn heard(&mut self) -> String {
+        self.heard.make_contiguous().join("\n")
     }
 
     /// Its process.
@@ -213,6 +231,10 @@ pub(crate) fn said(request: &Value) -> Vec<String> {
     assert_eq!(messages[0]["role"], "user", "{messages:#?}");
     for message in messages {
         let role = message["role"].as_str().unwrap();
+        // The real CLI tells of the surroundings so.
+        if role == "system" {
+            continue;
+        }
         let open = std::mem::take(&mut calls);
         let mut results = 0;
         for block in blocks(&message["content"]) {
