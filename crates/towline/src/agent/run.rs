@@ -71,7 +71,11 @@ async fn converse(plan: Plan, mut signals: mpsc::Receiver<Signal>) -> anyhow::Re
     let mut stdin = tokio::io::stdin();
     let opened = tokio::select! {
         opened = first_line::open(&mut stdin, plan.expects_dialect) => opened,
-        signal = ended(&mut signals) => return Ok(Exit::with(signals::code(signal))),
+        // There is no turn yet to interrupt: the session is over, as after one.
+        Some(signal) = signals.recv() => return Ok(Exit::with(match signal {
+            Signal::Interrupt => 0,
+            Signal::Terminate | Signal::Hangup => signals::code(signal),
+        })),
     };
     let opened = opened.context("cannot read standard input")?;
     let input = opened.read.as_slice().chain(stdin);
@@ -191,17 +195,6 @@ async fn piped(has_prompt: bool) -> anyhow::Result<String> {
         .into());
     }
     Ok(String::from_utf8_lossy(&piped).into_owned())
-}
-
-/// Waits for a signal that ends a conversation in which nothing was said yet. An interrupt does not.
-async fn ended(signals: &mut mpsc::Receiver<Signal>) -> Signal {
-    loop {
-        match signals.recv().await {
-            Some(signal @ (Signal::Terminate | Signal::Hangup)) => return signal,
-            Some(Signal::Interrupt) => {}
-            None => std::future::pending().await,
-        }
-    }
 }
 
 const PIECE: usize = 64 << 10;

@@ -6,14 +6,20 @@
 )]
 
 mod agent;
+mod backpressure;
+mod bad_input;
+mod crash;
 mod dialect_session;
+mod driven;
 mod parity;
 mod permission;
 mod permission_real;
+mod resume;
 mod run;
 mod script_api;
 mod sdks;
 mod sessions;
+mod signals;
 mod trace_check;
 mod trace_record;
 mod trace_replay;

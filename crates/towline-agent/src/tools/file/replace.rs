@@ -1,16 +1,18 @@
 //! Writing a file all or nothing: beside it, to the disk, then in its place. Whoever looks, and whenever the process
 //! is killed, there is the old content or the new, never a part.
 
+mod draft;
+
 use std::{
-    fs::{self, File, Metadata, Permissions},
+    fs::{self, File, Metadata},
     io::{self, Write},
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    os::unix::fs::MetadataExt,
     path::Path,
 };
 
 use rustix::fs::{Gid, Uid};
-use tempfile::NamedTempFile;
 
+use self::draft::Draft;
 use super::super::blocking::Interrupt;
 
 /// Why a file was not written. It is as it was.
@@ -40,12 +42,14 @@ pub(in crate::tools) fn replace(
 ) -> Result<(), NotReplaced> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)?;
-    let mut new = beside(folder, before)?;
-    new.write_all(bytes)?;
+    // Nobody but its owner sees what will be as private as the old one.
+    let mode = if before.is_some() { 0o600 } else { 0o666 };
+    let new = Draft::begin(folder, mode)?;
+    new.file().write_all(bytes)?;
     if let Some(before) = before {
-        keep_owner_and_mode(new.as_file(), before)?;
+        keep_owner_and_mode(new.file(), before)?;
     }
-    new.as_file().sync_all()?;
+    new.file().sync_all()?;
     if interrupt.is_set() {
         return Err(NotReplaced::Interrupted);
     }
@@ -55,29 +59,16 @@ pub(in crate::tools) fn replace(
             if !unchanged {
                 return Err(NotReplaced::Changed);
             }
-            new.persist(path).map_err(|error| error.error)?;
+            new.take_place_of(path)?;
         }
-        None => {
-            new.persist_noclobber(path)
-                .map_err(|error| match error.error.kind() {
-                    io::ErrorKind::AlreadyExists => NotReplaced::Changed,
-                    _ => NotReplaced::Failed(error.error),
-                })?;
-        }
+        None => new.become_new(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => NotReplaced::Changed,
+            _ => NotReplaced::Failed(error),
+        })?,
     }
     // The name is on the disk only after this. Not every file system can do it, and the file is in place already.
     drop(File::open(folder).and_then(|folder| folder.sync_all()));
     Ok(())
-}
-
-/// A new file beside the old one. Nobody but its owner sees what will be as private as the old one.
-fn beside(folder: &Path, before: Option<&Metadata>) -> io::Result<NamedTempFile> {
-    let mode = if before.is_some() { 0o600 } else { 0o666 };
-    tempfile::Builder::new()
-        .prefix(".towline-")
-        .suffix(".tmp")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder)
 }
 
 fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
