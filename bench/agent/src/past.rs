@@ -22,11 +22,11 @@ pub fn write(path: &Path, project: &Path, megabytes: usize) -> Result<u64> {
         length: 0,
         records: 0,
         last: None,
+        turns: 0,
     };
-    let mut turn = 0;
     while past.length < megabytes as u64 * 1_000_000 {
-        past.turn(turn)?;
-        turn += 1;
+        past.turn()?;
+        past.turns += 1;
     }
     past.file.flush()?;
     Ok(past.length)
@@ -38,10 +38,13 @@ struct Past<'a> {
     length: u64,
     records: u64,
     last: Option<String>,
+    /// How many are complete.
+    turns: u64,
 }
 
 impl Past<'_> {
-    fn turn(&mut self, turn: u64) -> Result<()> {
+    fn turn(&mut self) -> Result<()> {
+        let turn = self.turns;
         let file = self.project.join("src").join(format!("{turn}.rs"));
         let text = "    let sum = first + second; // as \"before\"\n".repeat(80);
         self.record(json!({
@@ -49,7 +52,7 @@ impl Past<'_> {
             "promptSource": "sdk", "turnPosition": {"promptIndex": turn, "turnIndex": turn + 1},
             "message": {"role": "user", "content": format!("Change file {turn}.")},
         }))?;
-        self.call(turn, "Read", json!({"file_path": file}), &text, json!({
+        self.call("Read", json!({"file_path": file}), &text, json!({
             "type": "text",
             "file": {"filePath": file, "content": text, "numLines": 80, "startLine": 1, "totalLines": 80},
         }))?;
@@ -57,13 +60,12 @@ impl Past<'_> {
         let input =
             json!({"file_path": file, "old_string": old, "new_string": new, "replace_all": true});
         // The whole file as it was is in the record, and not told to the model.
-        self.call(turn, "Edit", input, "The file has been updated.", json!({
+        self.call("Edit", input, "The file has been updated.", json!({
             "filePath": file, "oldString": old, "newString": new, "originalFile": text.repeat(6),
             "structuredPatch": [], "userModified": false, "replaceAll": true,
         }))?;
         let output = "test it::works ... ok\n".repeat(40);
         self.call(
-            turn,
             "Bash",
             json!({"command": "cargo test"}),
             &output,
@@ -78,14 +80,8 @@ impl Past<'_> {
         Ok(())
     }
 
-    fn call(
-        &mut self,
-        turn: u64,
-        tool: &str,
-        input: Value,
-        result: &str,
-        data: Value,
-    ) -> Result<()> {
+    fn call(&mut self, tool: &str, input: Value, result: &str, data: Value) -> Result<()> {
+        let turn = self.turns;
         let id = format!("toolu_{tool}_{turn}");
         let block = json!({"type": "tool_use", "id": id, "name": tool, "input": input});
         let call = self.answer(&format!("msg_{tool}_{turn}"), block)?;

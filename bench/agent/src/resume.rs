@@ -30,11 +30,13 @@ pub async fn measure(rooms: &Pair<Room>, rounds: usize, megabytes: usize) -> Res
     }
     let mut times = Runs::default();
     let mut peaks = Runs::default();
+    let mut sent = [0; 2];
     for round in 0..=rounds {
         for (place, room) in rooms.each_room().into_iter().enumerate() {
             let (time, peak) = once(room, &api, &["--resume", past::SESSION]).await?;
             let request = &api.requests()[0];
             let messages = request.body()["messages"].as_array().map_or(0, Vec::len);
+            sent[place] = messages;
             if round == 0 {
                 let size = request
                     .headers
@@ -56,6 +58,11 @@ pub async fn measure(rooms: &Pair<Room>, rounds: usize, megabytes: usize) -> Res
                 .set_len(*length)?;
         }
     }
+    // Each may add a few words of its own.
+    let [real, ours] = sent;
+    if ours.abs_diff(real) > OWN_MESSAGES {
+        return Err(format!("ours went on with {ours} messages, the real CLI with {real}").into());
+    }
     Ok(Starts {
         milliseconds: times.medians(),
         megabytes: peaks.medians(),
@@ -63,3 +70,4 @@ pub async fn measure(rooms: &Pair<Room>, rounds: usize, megabytes: usize) -> Res
 }
 
 const LARGEST_REQUEST: usize = 512 << 20;
+const OWN_MESSAGES: usize = 10;
