@@ -399,6 +399,12 @@ impl Turn {
     fn abort_message(&mut self, interrupt: Interrupt) {
         self.emit(Output::StopModel);
         let open = self.message.open_block();
+        if open.is_none() && !self.calls.is_empty() && interrupt == Interrupt::Stop {
+            // Only the end of the message was missing: it is the calls that are stopped.
+            self.settle_message();
+            self.tally.stop_reason = Some(StopReason::ToolUse);
+            return self.abort_calls();
+        }
         if let Some(said) = self.message.cut_off() {
             if let Block::Text(block) = &said.block {
                 self.tally.text = block.text.clone();

@@ -240,7 +240,7 @@ fn an_interrupt_ends_a_turn_in_each_of_its_states() {
     check(
         "start write:a interrupt",
         "said-tool_use consider-a stop-model complete-1 withdraw-a stop-calls result-a results-a \
-         note-interrupted close END-aborted-streaming",
+         note-interrupted-for-tool-use END-aborted-tools",
     );
     check(
         "start write:a stop:tool_use done interrupt",

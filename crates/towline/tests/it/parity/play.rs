@@ -210,10 +210,14 @@ impl<'a> Play<'a> {
             if self.is_over {
                 break;
             }
-            self.act(step, &api, &mut stdin, &child).await;
+            // A signal that ends a program must not race with the end of its input.
+            if !matches!(step, Step::Close) || !setup.ends_by_signal() {
+                self.act(step, &api, &mut stdin, &child).await;
+            }
         }
-        drop(stdin);
+        let held = stdin.filter(|_| setup.ends_by_signal());
         let status = self.end(&mut child, &mut lines).await;
+        drop(held);
         Played {
             lines: self.lines,
             stderr: errors.await.unwrap(),

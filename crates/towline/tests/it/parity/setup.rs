@@ -55,6 +55,14 @@ pub(crate) enum Content {
     },
 }
 
+impl Setup {
+    /// Whether a signal ends the agent, rather than the end of its input.
+    pub(crate) fn ends_by_signal(&self) -> bool {
+        let signal = self.signal.as_ref().map(|sent| sent.name);
+        matches!(signal, Some(Signal::Hangup | Signal::Terminate))
+    }
+}
+
 /// A signal, after so many lines of the agent.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
