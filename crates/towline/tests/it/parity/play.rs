@@ -313,7 +313,13 @@ impl<'a> Play<'a> {
                 tokio::time::sleep(SETTLED).await;
             }
             Step::Release(gate) => api.release(&gate),
-            Step::Say(text) => self.say(&text, b"\n", stdin).await,
+            Step::Say(text) => {
+                if text.contains(r#""subtype":"interrupt""#) {
+                    // It was recorded long after the line before it; what the program does by then shows nowhere.
+                    tokio::time::sleep(SETTLED).await;
+                }
+                self.say(&text, b"\n", stdin).await;
+            }
             Step::SayUnterminated(text) => self.say(&text, b"", stdin).await,
             Step::Close => drop(stdin.take()),
             Step::Signal(signal) => {
