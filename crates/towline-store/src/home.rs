@@ -23,7 +23,7 @@ use crate::{
 /// let session = home.session_in("/srv/app", "11111111-2222-4333-8444-555555555555".parse()?);
 /// assert_eq!(
 ///     session.path().to_str().unwrap(),
-///     "/home/ann/.claude/projects/-work-app/11111111-2222-4333-8444-555555555555.jsonl",
+///     "/home/ann/.claude/projects/-srv-app/11111111-2222-4333-8444-555555555555.jsonl",
 /// );
 /// # Ok::<(), towline_store::Error>(())
 /// ```
