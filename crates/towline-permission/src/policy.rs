@@ -115,6 +115,27 @@ impl Policy {
         &self.entries
     }
 
+    /// Whether a rule forbids the whole tool, so that it need not even be offered.
+    ///
+    /// ```
+    /// use towline_permission::{Behavior, Destination, PermissionMode, Places, Policy};
+    ///
+    /// let mut policy = Policy::new(PermissionMode::Default, Places::default());
+    /// policy.add("Bash(shred:*)".parse()?, Behavior::Deny, Destination::CliArg);
+    /// assert!(!policy.forbids_tool("Bash"));
+    /// policy.add("Bash".parse()?, Behavior::Deny, Destination::CliArg);
+    /// assert!(policy.forbids_tool("Bash"));
+    /// # Ok::<(), towline_permission::RuleError>(())
+    /// ```
+    pub fn forbids_tool(&self, tool: &str) -> bool {
+        crate::tool::wide(self, &Behavior::Deny, tool).is_some()
+    }
+
+    /// Whether a rule allows the whole tool.
+    pub fn allows_tool(&self, tool: &str) -> bool {
+        crate::tool::wide(self, &Behavior::Allow, tool).is_some()
+    }
+
     /// The rules that say one thing.
     pub(crate) fn rules(&self, behavior: &Behavior) -> impl Iterator<Item = &Entry> {
         self.entries

@@ -139,4 +139,9 @@ const HARMLESS: &[&str] = &[
     "ListAgents",
     "TodoRead",
     "TodoWrite",
+    "TaskStop",
+    "TaskOutput",
+    "BashOutput",
+    "KillShell",
+    "KillBash",
 ];

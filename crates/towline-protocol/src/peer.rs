@@ -7,7 +7,9 @@
 use std::{collections::VecDeque, time::Instant};
 
 use crate::{
-    control::{ControlCancelRequest, ControlRequest, ControlResponse, Failure, request::Request},
+    control::{
+        ControlCancelRequest, ControlRequest, ControlResponse, Failure, Reply, request::Request,
+    },
     ids::RequestId,
     json::{Json, Text},
     to_agent::ToAgent,
@@ -171,19 +173,21 @@ impl Peer {
     pub fn ask(&mut self, request: Request, deadline: Option<Instant>) -> RequestId {
         self.asked += 1;
         let id = RequestId::from(format!("{}{}", self.prefix, self.asked));
+        self.ask_as(id.clone(), request, deadline);
+        id
+    }
+
+    /// Asks the other side under an id that is given in; it must be one that was never used.
+    pub fn ask_as(&mut self, id: RequestId, request: Request, deadline: Option<Instant>) {
         if self.closed {
-            self.settle(id.clone(), Outcome::Closed);
+            self.settle(id, Outcome::Closed);
         } else {
             self.ours.push(Ours {
                 id: id.clone(),
                 deadline,
             });
-            self.send(ControlLine::Request(ControlRequest::new(
-                id.clone(),
-                request,
-            )));
+            self.send(ControlLine::Request(ControlRequest::new(id, request)));
         }
-        id
     }
 
     /// Takes our question back, and tells the other side so. Whether it was still open.
@@ -197,15 +201,41 @@ impl Peer {
 
     /// Answers a question of the other side. Whether it was still open; if not, nothing is sent.
     pub fn answer(&mut self, ticket: Ticket, answer: Answer) -> bool {
-        let Some(place) = self
-            .theirs
-            .iter()
-            .position(|theirs| theirs.ticket == ticket)
-        else {
+        let Some(theirs) = self.take(ticket) else {
             return false;
         };
-        let theirs = self.theirs.remove(place);
-        self.reply(theirs.id, answer);
+        self.respond(theirs.id, answer);
+        true
+    }
+
+    /// Answers a question of the other side with more than a value or a text. Whether it was still open; if not,
+    /// nothing is sent. The id of the answer is that of the question.
+    ///
+    /// ```
+    /// use towline_protocol::{ControlLine, ControlRequest, Event, Failure, Output, Peer, Reply, Request};
+    ///
+    /// let mut peer = Peer::new("req_");
+    /// peer.handle(ControlLine::Request(ControlRequest::new("a", Request::interrupt())));
+    /// let Some(Output::Event(Event::Asked { ticket, .. })) = peer.poll_output() else { panic!() };
+    /// let failure = Failure { error: "not now".into(), error_code: Some("busy".into()), ..Failure::default() };
+    /// assert!(peer.reply(ticket, Reply::Error(Box::new(failure))));
+    /// let Some(Output::Send(ControlLine::Response(line))) = peer.poll_output() else { panic!() };
+    /// assert_eq!(line.request_id(), Some(&"a".into()));
+    /// ```
+    pub fn reply(&mut self, ticket: Ticket, mut reply: Reply) -> bool {
+        let Some(Theirs { id, .. }) = self.take(ticket) else {
+            return false;
+        };
+        match &mut reply {
+            Reply::Success(success) => success.request_id = id,
+            Reply::Error(failure) => failure.request_id = id,
+            Reply::Flat { request_id, .. } => *request_id = id,
+            Reply::Unknown(_) => {}
+        }
+        self.send(ControlLine::Response(ControlResponse {
+            reply,
+            extra: Extra::default(),
+        }));
         true
     }
 
@@ -241,7 +271,7 @@ impl Peer {
         while let Some(place) = self.theirs.iter().position(is_due) {
             let theirs = self.theirs.remove(place);
             if let Some((_, answer)) = theirs.deadline {
-                self.reply(theirs.id, answer);
+                self.respond(theirs.id, answer);
             }
             self.event(Event::Withdrawn {
                 ticket: theirs.ticket,
@@ -360,7 +390,16 @@ impl Peer {
         self.settle(id, outcome);
     }
 
-    fn reply(&mut self, id: Option<RequestId>, answer: Answer) {
+    /// A question that is open; it is not open any more.
+    fn take(&mut self, ticket: Ticket) -> Option<Theirs> {
+        let place = self
+            .theirs
+            .iter()
+            .position(|theirs| theirs.ticket == ticket)?;
+        Some(self.theirs.remove(place))
+    }
+
+    fn respond(&mut self, id: Option<RequestId>, answer: Answer) {
         self.send(ControlLine::Response(match answer {
             Ok(value) => ControlResponse::success(id, value),
             Err(error) => ControlResponse::error(id, error),

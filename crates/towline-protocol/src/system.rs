@@ -519,6 +519,7 @@ wire_structs! {
     }
 
     /// A background task.
+    #[derive(Default)]
     pub struct BackgroundTask {
         /// The task.
         task_id: TaskId,
@@ -537,6 +538,7 @@ wire_structs! {
     }
 
     /// `task_started`
+    #[derive(Default)]
     pub struct TaskStarted {
         /// The task.
         task_id: TaskId,
@@ -606,6 +608,7 @@ wire_structs! {
     }
 
     /// `task_updated`
+    #[derive(Default)]
     pub struct TaskUpdated {
         /// The task.
         task_id: TaskId,
@@ -637,6 +640,7 @@ wire_structs! {
     }
 
     /// `task_notification`
+    #[derive(Default)]
     pub struct TaskNotification {
         /// The task.
         task_id: TaskId,

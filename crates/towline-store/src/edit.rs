@@ -1,16 +1,14 @@
 //! What changes a session: titles and tags, which are appended, and deletion.
 
-use std::{
-    fs::{self, File},
-    io::{Read, Seek, SeekFrom, Write},
-};
+use std::fs;
 
 use towline_protocol::{
-    Text, Wire,
+    Text,
     transcript::{CustomTitle, Record, TagRecord},
 };
 
 use crate::{
+    append::TranscriptWriter,
     error::{Error, Result},
     plain,
     session::Session,
@@ -86,22 +84,8 @@ impl Session {
         })))
     }
 
-    /// Appends one record with one write, on a line of its own.
     fn append(&self, record: &Record) -> Result<()> {
-        let failed = || Error::io("write to", self.path());
-        self.check_project()?;
-        let mut file = plain::open_to_append(self.path()).map_err(|error| match error {
-            Error::Io { source, .. } => self.missing(source),
-            other => other,
-        })?;
-        let mut line = Vec::new();
-        // A line that was cut off when its writer was killed must not swallow this one.
-        if !ends_with_newline(&mut file).map_err(failed())? {
-            line.push(b'\n');
-        }
-        line.extend_from_slice(record.to_standard_json().as_str().as_bytes());
-        line.push(b'\n');
-        file.write_all(&line).map_err(failed())
+        TranscriptWriter::open(self.clone())?.append([record])
     }
 
     fn missing(&self, error: std::io::Error) -> Error {
@@ -111,19 +95,9 @@ impl Session {
                 folder: self.project_folder().to_owned(),
             }
         } else {
-            Error::io("write to", self.path())(error)
+            Error::io("delete", self.path())(error)
         }
     }
-}
-
-fn ends_with_newline(file: &mut File) -> std::io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(true);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
 }
 
 /// Characters that nobody sees, or that turn the writing direction: they would make two tags look the same.

@@ -28,6 +28,14 @@ pub enum Error {
         /// Where it was looked for.
         folder: PathBuf,
     },
+    /// There is a session of that id already.
+    #[error("session {id} is already in use: `{}` is there", path.display())]
+    InUse {
+        /// The session.
+        id: String,
+        /// What is there.
+        path: PathBuf,
+    },
     /// No record of that id.
     #[error("no message {uuid} in `{}`", path.display())]
     NoMessage {

@@ -20,10 +20,10 @@ use crate::{
 /// use towline_store::Home;
 ///
 /// let home = Home::new("/home/ann/.claude");
-/// let session = home.session_in("/work/app", "11111111-2222-4333-8444-555555555555".parse()?);
+/// let session = home.session_in("/srv/app", "11111111-2222-4333-8444-555555555555".parse()?);
 /// assert_eq!(
 ///     session.path().to_str().unwrap(),
-///     "/home/ann/.claude/projects/-work-app/11111111-2222-4333-8444-555555555555.jsonl",
+///     "/home/ann/.claude/projects/-srv-app/11111111-2222-4333-8444-555555555555.jsonl",
 /// );
 /// # Ok::<(), towline_store::Error>(())
 /// ```

@@ -2,8 +2,8 @@
 //!
 //! [`Home`] is the configuration folder; it finds a [`Session`], lists them and searches them. [`Records`] streams a
 //! transcript of any size; [`Transcript`] reads it once and keeps its [`Tree`]: which branch is live, what a resumed
-//! session would hold. Titles and tags are appended, as the real CLI and the official SDKs do; nothing is ever
-//! rewritten.
+//! session would hold. [`TranscriptWriter`] appends to one. Titles and tags are appended, as the real CLI and the
+//! official SDKs do; nothing is ever rewritten.
 //!
 //! A [`Workspace`] is a project as its settings see it. [`Home::settings`] finds the files that count there; what they
 //! say is for others to read.
@@ -12,8 +12,10 @@
 //! and only a UUID can name a session, so nothing outside that folder is touched.
 #![warn(missing_docs)]
 
+mod append;
 mod edit;
 mod error;
+mod find;
 mod fork;
 mod glance;
 mod home;
@@ -31,6 +33,7 @@ mod transcript;
 mod tree;
 mod workspace;
 
+pub use append::TranscriptWriter;
 pub use error::Error;
 pub use fork::ForkOptions;
 pub use home::{Home, Scope};

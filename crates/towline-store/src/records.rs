@@ -200,18 +200,22 @@ pub(crate) fn read_at(file: &mut File, path: &Path, place: Place) -> Result<Loca
             io::ErrorKind::UnexpectedEof => changed(),
             _ => Error::io("read", path)(error),
         })?;
-    let mut decoder = LineDecoder::with_limit(length);
-    let line = decoder.next_line(&mut &bytes[..]).or(decoder.finish());
-    let entry = line.map(|line| {
-        read_entry(NumberedLine {
-            place,
-            line,
-            is_complete: true,
-        })
-    });
-    match entry {
-        Some(Entry::Record(located)) => Ok(*located),
-        _ => Err(changed()),
+    let text = String::from_utf8(bytes).map_err(|_| changed())?;
+    // The decoder of lines leaves these out too. Nearly never is one there, so that the text is not copied.
+    let content = text.strip_suffix('\r').unwrap_or(&text);
+    let content = content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(content);
+    let line = if content.len() < text.len() {
+        Text::from(content)
+    } else {
+        Text::from(text)
+    };
+    match read_entry(NumberedLine {
+        place,
+        line: Line::Text(line),
+        is_complete: true,
+    }) {
+        Entry::Record(located) => Ok(*located),
+        Entry::Skipped(_) => Err(changed()),
     }
 }
 
@@ -242,3 +246,4 @@ fn read_entry(numbered: NumberedLine) -> Entry {
 
 /// How much is read at once.
 const PIECE: usize = 64 << 10;
+const BYTE_ORDER_MARK: char = '\u{feff}';

@@ -59,7 +59,18 @@ impl Transcript {
     /// # Errors
     /// When the file cannot be read.
     pub fn open_with_limit(path: impl AsRef<Path>, longest_line: usize) -> Result<Self> {
-        let path = path.as_ref();
+        Self::read_all(path.as_ref(), longest_line, |_| {})
+    }
+
+    /// Reads a transcript and shows each record on the way, also those that hang on no other: titles, costs.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn open_and_see(path: impl AsRef<Path>, see: impl FnMut(&Located)) -> Result<Self> {
+        Self::read_all(path.as_ref(), LineDecoder::DEFAULT_LIMIT, see)
+    }
+
+    fn read_all(path: &Path, longest_line: usize, mut see: impl FnMut(&Located)) -> Result<Self> {
         let mut records = Records::open_with_limit(path, longest_line)?;
         let mut tree = Tree::default();
         let mut skipped = Vec::new();
@@ -67,7 +78,10 @@ impl Transcript {
         let mut is_torn = false;
         for entry in &mut records {
             match entry? {
-                Entry::Record(located) => tree.add(located.place, &located.record),
+                Entry::Record(located) => {
+                    tree.add(located.place, &located.record);
+                    see(&located);
+                }
                 Entry::Skipped(line) if line.reason == SkipReason::Torn => is_torn = true,
                 Entry::Skipped(line) => {
                     skipped_count += 1;

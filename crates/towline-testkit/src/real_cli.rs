@@ -59,6 +59,14 @@ impl RealCli {
             );
             return Err(io::Error::new(io::ErrorKind::NotFound, what));
         }
+        Self::of(program)
+    }
+
+    /// Puts another agent into the same clean room, to see whether it does the same.
+    ///
+    /// # Errors
+    /// When the room cannot be made.
+    pub fn of(program: PathBuf) -> io::Result<Self> {
         let room = tempfile::tempdir()?;
         for folder in ["home", "project"] {
             std::fs::create_dir(room.path().join(folder))?;

@@ -85,7 +85,7 @@
 //! | `when` | table, see below | only for such requests |
 //! | `times` | number, `"forever"` | how often it may be used; once if left out |
 //! | `side` | boolean | the record calls what it answers a side request |
-//! | `headers` | table of strings | headers of the response |
+//! | `headers` | table of strings | headers of the response; an empty one takes ours of that name away |
 //! | `delay_ms`, `hold`, `cut` | an act, see below | before the response begins |
 //! | `at` | list of `after_events` or `after_bytes` with one act | in the middle of the body |
 //!

@@ -1,6 +1,6 @@
 //! The subcommands and the flags they share. Each subcommand has a file of its own; adding one is a line here.
 
-use std::process::ExitCode;
+use std::{ffi::OsStr, process::ExitCode};
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -27,6 +27,12 @@ enum Command {
 }
 
 impl Cli {
+    /// Whether a first argument is a subcommand; otherwise the words are the agent's. Nothing is built to tell.
+    pub(crate) fn has_command(name: &OsStr) -> bool {
+        let name = name.to_str();
+        name.is_some_and(|name| name == "help" || Command::has_subcommand(name))
+    }
+
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::Dialect(dialect) => dialect.run(),

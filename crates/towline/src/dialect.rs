@@ -5,6 +5,8 @@ mod session;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use tokio::{io::AsyncRead, sync::mpsc};
+use towline_agent::{Config, Exit, Signal};
 
 /// Speak another protocol in front of an agent.
 #[derive(Debug, Args)]
@@ -24,4 +26,13 @@ impl Dialect {
             DialectCommand::Session(session) => session.run(),
         }
     }
+}
+
+/// Runs an agent in this process for a host that speaks the protocol of document 003.
+pub(crate) async fn serve_session(
+    config: Config,
+    host: impl AsyncRead + Unpin,
+    signals: mpsc::Receiver<Signal>,
+) -> anyhow::Result<Exit> {
+    Ok(session::serve(config, host, signals).await?)
 }

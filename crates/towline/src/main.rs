@@ -1,8 +1,9 @@
-//! The `towline` command: reads the flags, runs one subcommand, and is the one place that prints errors and picks the
+//! The `towline` command: runs a subcommand or else the agent, and is the one place that prints errors and picks the
 //! exit code.
 //!
 //! What the subcommands do is theirs; see [`cli`] for the list.
 
+mod agent;
 mod child;
 mod cli;
 mod dialect;
@@ -14,6 +15,7 @@ mod terminal;
 mod trace;
 
 use std::{
+    env,
     io::{self, Write},
     process::ExitCode,
 };
@@ -24,7 +26,7 @@ use cli::Cli;
 use terminal::escaped;
 
 fn main() -> ExitCode {
-    match Cli::parse().run() {
+    match run() {
         Ok(code) => code,
         // Whoever read our output has seen enough, as in `towline trace show FILE | head`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -36,6 +38,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn run() -> anyhow::Result<ExitCode> {
+    let mut words = env::args_os().skip(1).peekable();
+    if words.peek().is_some_and(|first| Cli::has_command(first)) {
+        return Cli::parse().run();
+    }
+    agent::run(words)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -3,7 +3,7 @@
 
 mod check;
 mod lint;
-mod settings;
+pub(crate) mod settings;
 
 use std::process::ExitCode;
 

@@ -115,7 +115,7 @@ async fn any_request_at_all_can_be_made() {
     let fields = Json::new(r#"{"volume":11}"#).unwrap();
     let answer = request_is!(
         async |c: &towline_host::Control| c.control("turn_up", &fields).await,
-        r#"{"subtype":"turn_up","volume":11}"#,
+        r#"{"volume":11,"subtype":"turn_up"}"#,
         r#"{"louder":true}"#
     );
     assert_eq!(answer.unwrap().as_str(), r#"{"louder":true}"#);

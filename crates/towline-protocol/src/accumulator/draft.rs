@@ -5,7 +5,8 @@ use crate::{
     ids::MessageId,
     json::{Json, Text},
     message::{ModelMessage, StopReason},
-    stream::{Delta, MessageDelta},
+    stream::{Delta, MessageDelta, StreamEvent},
+    wire::{Nullable, Wire},
 };
 
 /// A message in progress.
@@ -25,17 +26,51 @@ pub struct DraftBlock {
     /// The text, the thinking, or the JSON of a tool's input so far.
     grown: String,
     signature: Option<Text>,
+    citations: Vec<Json>,
     complete: bool,
     settled: Option<Block>,
 }
 
 impl Draft {
-    pub(super) fn start(message: &ModelMessage) -> Self {
+    /// A message begins.
+    pub fn start(message: &ModelMessage) -> Self {
         Self {
             id: message.id.as_ref().map(MessageId::detached),
             model: message.model.as_ref().map(Text::detached),
             stop_reason: None,
             blocks: Vec::new(),
+        }
+    }
+
+    /// Takes in an event of the message's stream.
+    ///
+    /// ```
+    /// use towline_protocol::{Draft, StreamEvent, Wire};
+    ///
+    /// let mut draft = Draft::default();
+    /// for event in [
+    ///     r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+    ///     r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}"#,
+    ///     r#"{"type":"content_block_stop","index":0}"#,
+    /// ] {
+    ///     draft.handle(&StreamEvent::from_json(event)?);
+    /// }
+    /// assert_eq!(draft.blocks()[0].built().to_json().as_str(), r#"{"type":"text","text":"Hello"}"#);
+    /// # Ok::<(), towline_protocol::DecodeError>(())
+    /// ```
+    pub fn handle(&mut self, event: &StreamEvent) {
+        match event {
+            StreamEvent::MessageStart(start) => *self = Self::start(&start.message),
+            StreamEvent::BlockStart(start) => self.begin_block(start.index, &start.content_block),
+            StreamEvent::BlockDelta(delta) => {
+                self.grow_block(delta.index, &delta.delta);
+            }
+            StreamEvent::BlockStop(stop) => self.end_block(stop.index),
+            StreamEvent::MessageDelta(delta) => self.change(delta),
+            StreamEvent::MessageStop(_)
+            | StreamEvent::Ping(_)
+            | StreamEvent::Error(_)
+            | StreamEvent::Unknown(_) => {}
         }
     }
 
@@ -79,6 +114,7 @@ impl Draft {
             start: start.clone(),
             grown,
             signature: None,
+            citations: Vec::new(),
             complete: false,
             settled: None,
         };
@@ -104,7 +140,13 @@ impl Draft {
                 }
                 return None;
             }
-            Delta::Citations(_) | Delta::Unknown(_) => return None,
+            Delta::Citations(delta) => {
+                if let Some(block) = self.blocks.iter_mut().find(|block| block.index == index) {
+                    block.citations.push(delta.citation.detached());
+                }
+                return None;
+            }
+            Delta::Unknown(_) => return None,
         };
         if !self.blocks.iter().any(|block| block.index == index) {
             // The start of the block was missed; what kind it is shows in the delta.
@@ -170,6 +212,11 @@ impl DraftBlock {
         match &self.start {
             Block::Text(start) => Block::Text(TextBlock {
                 text: self.grown.as_str().into(),
+                citations: if self.citations.is_empty() {
+                    start.citations.clone()
+                } else {
+                    Nullable::Value(self.citations.to_json())
+                },
                 ..start.clone()
             }),
             Block::Thinking(start) => Block::Thinking(ThinkingBlock {
@@ -177,11 +224,16 @@ impl DraftBlock {
                 signature: self.signature.clone().or_else(|| start.signature.clone()),
                 ..start.clone()
             }),
-            Block::ToolUse(start) => Block::ToolUse(ToolUseBlock {
-                input: self.input().or_else(|| start.input.clone()),
-                ..start.clone()
-            }),
+            Block::ToolUse(start) => Block::ToolUse(self.call(start)),
+            Block::ServerToolUse(start) => Block::ServerToolUse(self.call(start)),
             other => other.clone(),
+        }
+    }
+
+    fn call(&self, start: &ToolUseBlock) -> ToolUseBlock {
+        ToolUseBlock {
+            input: self.input().or_else(|| start.input.clone()),
+            ..start.clone()
         }
     }
 

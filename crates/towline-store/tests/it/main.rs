@@ -5,7 +5,9 @@
     reason = "the lint lets tests off, but not what several tests share"
 )]
 
+mod appending;
 mod editing;
+mod finding;
 mod forking;
 mod hostile;
 mod large;

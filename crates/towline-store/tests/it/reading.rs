@@ -106,6 +106,29 @@ fn unknown_records_are_kept_as_they_stand() {
 }
 
 #[test]
+fn a_record_that_is_read_again_is_the_line_it_was() {
+    let made = Made::new();
+    let first = record("user", 1, 0, "one", 1);
+    let second = record("assistant", 2, 1, "two", 2);
+    for (mark, end) in [
+        ("", "\n"),
+        ("", "\r\n"),
+        ("\u{feff}", "\n"),
+        ("\u{feff}", "\r\n"),
+    ] {
+        let session = made.with(1, &format!("{mark}{first}{end}{second}{end}"));
+        let entries: Vec<Entry> = session.records().unwrap().map(Result::unwrap).collect();
+        let mut transcript = session.transcript().unwrap();
+        let again: Vec<Entry> = transcript
+            .messages(0..2)
+            .map(|located| Entry::Record(Box::new(located.unwrap())))
+            .collect();
+        assert_eq!(again, entries, "{mark:?} {end:?}");
+        assert_eq!(entries.len(), 2);
+    }
+}
+
+#[test]
 fn a_transcript_that_grows_is_read_as_far_as_it_was() {
     let made = Made::new();
     let session = made.with(1, &format!("{}\n", record("user", 1, 0, "one", 1)));

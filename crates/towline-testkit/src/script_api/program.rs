@@ -169,11 +169,14 @@ impl Program {
         }
     }
 
-    /// A header of the reply replaces ours of the same name.
+    /// A header of the reply replaces ours of the same name; an empty one only takes it away.
     fn set_headers(&mut self, headers: &[(String, String)]) {
         for (name, value) in headers {
             self.headers
                 .retain(|(ours, _)| !ours.eq_ignore_ascii_case(name));
+            if value.is_empty() {
+                continue;
+            }
             self.headers
                 .push((name.to_ascii_lowercase(), value.clone()));
         }

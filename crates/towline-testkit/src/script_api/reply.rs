@@ -344,7 +344,7 @@ impl Reply {
         self
     }
 
-    /// Adds a header to the response.
+    /// Adds a header to the response; an empty one takes the API's own of that name away.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));

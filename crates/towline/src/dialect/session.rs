@@ -14,6 +14,10 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
+use tokio::{io::AsyncRead, sync::mpsc};
+use towline_agent::{Config, SessionOptions, SessionStart, Signal};
+use towline_protocol::dialect::session::Opening;
+use towline_store::SessionKey;
 
 use crate::child::{self, Signals};
 use arguments::AgentArguments;
@@ -69,4 +73,34 @@ impl Session {
         })?;
         Ok(child::end_as(exit))
     }
+}
+
+/// Speaks the protocol in front of an agent in this process, on standard output.
+pub(super) async fn serve(
+    mut config: Config,
+    host: impl AsyncRead + Unpin,
+    signals: mpsc::Receiver<Signal>,
+) -> Result<towline_agent::Exit, towline_store::Error> {
+    let resumes = config.session.start != SessionStart::New;
+    if !resumes && config.session.id.is_none() {
+        // The protocol tells the id before the agent would.
+        config.session.id = Some(uuid::Uuid::new_v4().to_string().parse()?);
+    }
+    let opening = Opening {
+        session_id: known_id(&config.session).map(|id| id.as_str().into()),
+        cwd: Some(config.cwd.to_string_lossy().into_owned().into()),
+        resumes,
+    };
+    Ok(streams::run_here(config, Relay::new(opening), host, signals).await)
+}
+
+/// The id of a session that has not begun, where that is known.
+fn known_id(session: &SessionOptions) -> Option<SessionKey> {
+    let resumed = match &session.start {
+        SessionStart::Resume {
+            which, fork: false, ..
+        } => which.parse().ok(),
+        _ => None,
+    };
+    session.id.clone().or(resumed)
 }

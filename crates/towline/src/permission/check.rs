@@ -11,18 +11,18 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use towline_permission::{
-    Call, Decision, Destination, Facts, PermissionMode, Policy, Reason, Settings, Startup, Verdict,
-    decide, paths,
+    Call, Decision, Destination, Facts, PermissionMode, Policy, Reason, Startup, Verdict, decide,
+    paths,
 };
 use towline_store::{SettingsFile, Workspace, resolve_paths};
 
-use super::settings::{Site, Where, shown, text};
+use super::settings::{Site, Where, read, text};
 use crate::terminal::escaped;
 use report::Report;
 
@@ -154,36 +154,6 @@ fn files(site: &Site, flag: Option<&str>, none: bool) -> anyhow::Result<Vec<Sett
         files.push(SettingsFile::flag(value, &base)?);
     }
     Ok(files)
-}
-
-/// What the files say. An agent does not start with a policy that it cannot read; with any other file it does.
-fn read(
-    files: &[SettingsFile],
-    notices: &mut Vec<String>,
-) -> anyhow::Result<Vec<(Destination, Settings)>> {
-    let mut read = Vec::new();
-    for file in files {
-        let text = match &file.text {
-            Ok(text) => text,
-            Err(error) if file.source == Destination::PolicySettings => {
-                bail!("{error}; no agent starts with a policy that cannot be read")
-            }
-            Err(error) => {
-                notices.push(format!("{error}; the file is left out"));
-                continue;
-            }
-        };
-        let settings = Settings::read(text);
-        for problem in &settings.problems {
-            let place = shown(file);
-            if file.source == Destination::PolicySettings && problem.key.is_empty() {
-                bail!("{place}: {problem}; no agent starts with such a policy");
-            }
-            notices.push(format!("{place}: {problem}"));
-        }
-        read.push((file.source.clone(), settings));
-    }
-    Ok(read)
 }
 
 fn folders(given: &[PathBuf]) -> anyhow::Result<Vec<String>> {

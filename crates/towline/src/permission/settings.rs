@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
-use towline_permission::{Destination, Places};
+use towline_permission::{Destination, Places, Settings};
 use towline_store::{Home, SettingsFile, Workspace, managed_folder};
 
 /// Where to look for settings.
@@ -86,6 +86,36 @@ impl Site {
             Destination::ProjectSettings
         }
     }
+}
+
+/// What the files say. An agent does not start with a policy that it cannot read; with any other file it does.
+pub(crate) fn read(
+    files: &[SettingsFile],
+    notices: &mut Vec<String>,
+) -> anyhow::Result<Vec<(Destination, Settings)>> {
+    let mut read = Vec::new();
+    for file in files {
+        let text = match &file.text {
+            Ok(text) => text,
+            Err(error) if file.source == Destination::PolicySettings => {
+                bail!("{error}; no agent starts with a policy that cannot be read")
+            }
+            Err(error) => {
+                notices.push(format!("{error}; the file is left out"));
+                continue;
+            }
+        };
+        let settings = Settings::read(text);
+        for problem in &settings.problems {
+            let place = shown(file);
+            if file.source == Destination::PolicySettings && problem.key.is_empty() {
+                bail!("{place}: {problem}; no agent starts with such a policy");
+            }
+            notices.push(format!("{place}: {problem}"));
+        }
+        read.push((file.source.clone(), settings));
+    }
+    Ok(read)
 }
 
 /// Where a settings file is, for a person.

@@ -5,13 +5,21 @@
     reason = "the lint lets tests off, but not what several tests share"
 )]
 
+mod agent;
+mod backpressure;
+mod bad_input;
+mod crash;
 mod dialect_session;
+mod driven;
+mod parity;
 mod permission;
 mod permission_real;
+mod resume;
 mod run;
 mod script_api;
 mod sdks;
 mod sessions;
+mod signals;
 mod trace_check;
 mod trace_record;
 mod trace_replay;
@@ -44,7 +52,6 @@ fn wrong_usage_exits_with_2() {
         &["permission"],
         &["permission", "check"],
         &["permission", "check", "Bash", "{}", "--mode", "fast"],
-        &["no-such-command"],
     ] {
         assert_eq!(run::towline(arguments, b"").code, 2, "{arguments:?}");
     }

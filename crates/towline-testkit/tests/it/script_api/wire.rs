@@ -272,6 +272,14 @@ async fn an_error_brings_its_message_and_its_headers() {
 }
 
 #[tokio::test]
+async fn an_empty_header_takes_the_one_of_the_api_away() {
+    let script = "[[reply]]\ntext = 'Hello.'\nheaders = { Request-Id = '' }";
+    let (_api, address) = start(script).await;
+    let answer = message(address, &streamed("hello")).await;
+    assert_eq!((answer.status, answer.header("request-id")), (200, None));
+}
+
+#[tokio::test]
 async fn texts_are_cut_as_the_reply_says_and_never_inside_a_character() {
     for (text, pieces, expected) in [
         (

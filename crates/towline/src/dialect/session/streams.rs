@@ -1,13 +1,14 @@
 //! The streams around the relay: the host's lines and the agent's, each read as fast as they are passed on.
 
-use std::{cell::RefCell, collections::VecDeque, io};
+use std::{cell::RefCell, collections::VecDeque, io, pin::pin};
 
 use anyhow::Context;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, Stdout},
-    process::{ChildStderr, ChildStdin, ChildStdout},
-    sync::{Mutex, watch},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Stdout},
+    process::ChildStderr,
+    sync::{Mutex, mpsc, watch},
 };
+use towline_agent::{Config, Signal, serve};
 use towline_host::process::{Exit, Process};
 use towline_protocol::LineDecoder;
 
@@ -25,23 +26,47 @@ pub(super) async fn run(
     let stdout = agent.stdout.take().context(no_pipe)?;
     let stderr = agent.stderr.take().context(no_pipe)?;
     let (ended, has_ended) = watch::channel(false);
-    let streams = Streams {
-        relay: RefCell::new(relay),
-        host: Mutex::new(tokio::io::stdout()),
-        complaints: RefCell::default(),
-    };
-    let output = streams.agent_to_host(AgentStream::new(stdout, has_ended.clone()));
+    let streams = Streams::new(relay);
+    let mut said = AgentStream::new(stdout, has_ended.clone());
+    let output = streams.agent_to_host(async |buffer| match said.read(buffer).await {
+        Heard::Bytes(length) => length,
+        Heard::Closed | Heard::Ended => 0,
+    });
     let complaints = streams.complaints(AgentStream::new(stderr, has_ended));
     let last_words = async { tokio::join!(output, complaints) };
-    let input = streams.host_to_agent(stdin);
+    let input = streams.host_to_agent(tokio::io::stdin(), stdin);
     let exit = attend(agent, signals, ended, input, last_words).await?;
-    let tail = streams.tail();
-    let farewell = streams.relay.borrow_mut().handle_agent_end(exit, &tail);
-    if let Some(Say::ToHost(line)) = farewell {
-        // A host that is gone needs no farewell.
-        streams.write_host(&line).await.ok();
-    }
+    streams.say_farewell(exit).await;
     Ok(exit)
+}
+
+/// Passes lines on between a host and an agent in this process until the agent has ended.
+pub(super) async fn run_here(
+    config: Config,
+    relay: Relay,
+    host: impl AsyncRead + Unpin,
+    signals: mpsc::Receiver<Signal>,
+) -> towline_agent::Exit {
+    let streams = Streams::new(relay);
+    let (agent_reads, to_agent) = tokio::io::duplex(PIECE);
+    let (agent_writes, mut said) = tokio::io::duplex(PIECE);
+    let mut agent = pin!(serve(config, agent_reads, agent_writes, signals));
+    let mut input = pin!(streams.host_to_agent(host, to_agent));
+    let mut output =
+        pin!(streams.agent_to_host(async |buffer| said.read(buffer).await.unwrap_or(0)));
+    let (mut is_input_open, mut is_output_open) = (true, true);
+    let exit = loop {
+        tokio::select! {
+            exit = &mut agent => break exit,
+            () = &mut input, if is_input_open => is_input_open = false,
+            () = &mut output, if is_output_open => is_output_open = false,
+        }
+    };
+    if is_output_open {
+        output.await;
+    }
+    streams.say_farewell(Exit::Code(exit.code.into())).await;
+    exit
 }
 
 struct Streams {
@@ -53,9 +78,20 @@ struct Streams {
 }
 
 impl Streams {
+    fn new(relay: Relay) -> Self {
+        Self {
+            relay: RefCell::new(relay),
+            host: Mutex::new(tokio::io::stdout()),
+            complaints: RefCell::default(),
+        }
+    }
+
     /// Until the host ends its input, or the agent reads no more.
-    async fn host_to_agent(&self, mut agent: ChildStdin) {
-        let mut host = tokio::io::stdin();
+    async fn host_to_agent(
+        &self,
+        mut host: impl AsyncRead + Unpin,
+        mut agent: impl AsyncWrite + Unpin,
+    ) {
         let mut decoder = LineDecoder::default();
         let mut buffer = vec![0; PIECE].into_boxed_slice();
         loop {
@@ -83,16 +119,13 @@ impl Streams {
         }
     }
 
-    /// Until the agent closes its output or has ended, or the host reads no more.
-    async fn agent_to_host(&self, mut agent: AgentStream<ChildStdout>) {
+    /// Until the agent closes its output or has ended, or the host reads no more. `read` gives 0 in the end.
+    async fn agent_to_host(&self, mut read: impl AsyncFnMut(&mut [u8]) -> usize) {
         let mut decoder = LineDecoder::default();
         let mut buffer = vec![0; PIECE].into_boxed_slice();
         loop {
-            let heard = agent.read(&mut buffer).await;
-            let mut piece = match heard {
-                Heard::Bytes(length) => &buffer[..length],
-                Heard::Closed | Heard::Ended => &[],
-            };
+            let length = read(&mut buffer).await;
+            let mut piece = &buffer[..length];
             let is_over = piece.is_empty();
             while let Some(line) = match is_over {
                 true => decoder.finish(),
@@ -132,6 +165,16 @@ impl Streams {
         }
     }
 
+    /// Tells the host that the agent has ended, if it has to know.
+    async fn say_farewell(&self, exit: Exit) {
+        let tail = self.tail();
+        let farewell = self.relay.borrow_mut().handle_agent_end(exit, &tail);
+        if let Some(Say::ToHost(line)) = farewell {
+            // A host that is gone needs no farewell.
+            self.write_host(&line).await.ok();
+        }
+    }
+
     fn tail(&self) -> String {
         let mut kept = self.complaints.borrow_mut();
         String::from_utf8_lossy(kept.make_contiguous()).into_owned()
@@ -144,10 +187,7 @@ impl Streams {
     }
 }
 
-async fn write_line(
-    writer: &mut (impl tokio::io::AsyncWrite + Unpin),
-    line: &str,
-) -> io::Result<()> {
+async fn write_line(writer: &mut (impl AsyncWrite + Unpin), line: &str) -> io::Result<()> {
     writer.write_all(line.as_bytes()).await?;
     writer.write_all(b"\n").await
 }

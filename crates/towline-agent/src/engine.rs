@@ -1,0 +1,559 @@
+//! The loop around the turn: lines of the host, events of the model, outcomes of calls and signals come in, one at a
+//! time; lines for the host go out.
+//!
+//! [`Engine`] is all state; [`serve`] alone waits. What a line means is decided in `turn`, `permission` and `Peer`.
+
+mod asking;
+mod carry;
+mod clock;
+mod control;
+mod inbox;
+mod init;
+mod lines;
+mod mention;
+mod outbox;
+mod place;
+mod result;
+mod running;
+mod scribe;
+mod side;
+mod tasks;
+
+use std::{collections::HashMap, sync::Arc, time::Instant};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
+    sync::mpsc,
+    task::{Id, JoinSet},
+};
+use towline_protocol::{
+    AgentFrame, ControlLine, Event, Line, LineDecoder, Outcome as Answered, Output as PeerOutput,
+    Peer, RequestId, SessionState, Ticket, ToAgent, ToHost, ToolUseId, User, Uuid,
+};
+
+use crate::{
+    Config, Signal,
+    commands::{Commands, TaskEvent},
+    context::Surroundings,
+    lists::Lists,
+    memory::Memory,
+    model::{Model, ModelEvent},
+    resume::{ResumeError, resume},
+    session::Session,
+    tools::{FilesRead, Outcome},
+    turn::Interrupt,
+};
+use asking::Question;
+use inbox::{Inbox, Taken};
+use lines::{Lines, new_uuid};
+use outbox::Outbox;
+use running::Running;
+use scribe::Scribe;
+
+/// How an agent ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exit {
+    /// The exit code that its process should have.
+    pub code: u8,
+    /// What a person should read, if it could not even begin.
+    pub complaint: Option<String>,
+}
+
+impl Exit {
+    /// With an exit code, and nothing to complain of.
+    pub fn with(code: u8) -> Self {
+        Self {
+            code,
+            complaint: None,
+        }
+    }
+}
+
+/// Runs an agent until the host is done with it: its lines come in by `input`, the agent's go out by `output`.
+pub async fn serve(
+    config: Config,
+    mut input: impl AsyncRead + Unpin,
+    mut output: impl AsyncWrite + Unpin,
+    mut signals: mpsc::Receiver<Signal>,
+) -> Exit {
+    let mut decoder = LineDecoder::default();
+    let mut engine = match Engine::start(config) {
+        Ok(engine) => Box::new(engine),
+        Err(refused) => return refuse(*refused, &mut output).await,
+    };
+    loop {
+        engine.advance(Start::Now);
+        if engine.is_done() {
+            break;
+        }
+        let deaf = engine.outbox.is_full();
+        let step = tokio::select! {
+            read = read(&mut input, &mut decoder), if engine.listens() => Step::Read(read),
+            event = engine.model_call.next(), if !deaf => Step::Model(event),
+            Some(event) = engine.task_events.recv() => Step::Task(event),
+            Some(Ok((ticket, answer))) = engine.errands.join_next() => Step::Errand(ticket, answer),
+            Some(ended) = engine.calls.join_next_with_id(), if !deaf => Step::Call(ended),
+            written = engine.outbox.write(&mut output), if !engine.outbox.is_empty() => Step::Written(written),
+            Some(signal) = signals.recv() => Step::Signal(signal),
+        };
+        match step {
+            Step::Read(0) => {
+                if let Some(line) = decoder.finish() {
+                    engine.handle_line(line);
+                }
+                engine.handle_end_of_input();
+            }
+            Step::Read(_) => {
+                // What came together is looked at together before a turn begins.
+                while let Some(line) = decoder.cut() {
+                    engine.handle_line(line);
+                    engine.advance(Start::Later);
+                }
+            }
+            Step::Model(event) => engine.handle_model(event),
+            Step::Call(ended) => engine.handle_call(ended),
+            Step::Task(event) => engine.handle_task(event),
+            Step::Errand(ticket, answer) => engine.reply(ticket, answer),
+            // Nobody reads any more: there is nobody to work for.
+            Step::Written(Err(_)) => break,
+            Step::Written(Ok(())) => {}
+            Step::Signal(Signal::Interrupt) => engine.handle_interrupt_signal(),
+            Step::Signal(Signal::Terminate) => return engine.end_with(143).await,
+            Step::Signal(Signal::Hangup) => return engine.end_with(129).await,
+        }
+    }
+    engine.commands.stop_all().await;
+    engine.exit()
+}
+
+/// Reads some of what the host writes; nothing at its end.
+async fn read(input: &mut (impl AsyncRead + Unpin), decoder: &mut LineDecoder) -> usize {
+    let mut room = decoder.room();
+    input.read_buf(&mut room).await.unwrap_or(0)
+}
+
+/// A session that cannot begin as it was asked to.
+fn never_began(error: &ResumeError) -> Box<Refused> {
+    let complaint = error.to_string();
+    let session = match error.session() {
+        Some(key) => key.to_id(),
+        None => uuid::Uuid::new_v4().to_string().into(),
+    };
+    let line = match error {
+        ResumeError::InUse { .. } => None,
+        _ => Some(result::never_began(session, &complaint)),
+    };
+    Box::new(Refused { line, complaint })
+}
+
+enum Step {
+    Read(usize),
+    Model(Option<ModelEvent>),
+    Call(Result<(Id, Outcome), tokio::task::JoinError>),
+    Task(TaskEvent),
+    Errand(Ticket, control::Answered),
+    Written(std::io::Result<()>),
+    Signal(Signal),
+}
+
+/// Why the agent could not begin.
+#[derive(Debug)]
+struct Refused {
+    /// For the host; nothing where the real CLI says nothing to it.
+    line: Option<ToHost>,
+    /// For a person.
+    complaint: String,
+}
+
+/// The agent could not begin: it says so and ends.
+async fn refuse(refused: Refused, output: &mut (impl AsyncWrite + Unpin)) -> Exit {
+    let mut outbox = Outbox::default();
+    if let Some(line) = refused.line {
+        outbox.push(line);
+    }
+    while !outbox.is_empty() {
+        if outbox.write(output).await.is_err() {
+            break;
+        }
+    }
+    Exit {
+        code: 1,
+        complaint: Some(refused.complaint),
+    }
+}
+
+/// All that an agent knows while it runs.
+#[derive(Debug)]
+struct Engine {
+    config: Config,
+    session: Session,
+    model: Arc<Model>,
+    started: Instant,
+    commands: Commands,
+    task_events: mpsc::Receiver<TaskEvent>,
+    lists: Lists,
+    files: FilesRead,
+    surroundings: Surroundings,
+    memory: Memory,
+    scribe: Scribe,
+    peer: Peer,
+    inbox: Inbox,
+    outbox: Outbox,
+    running: Option<Running>,
+    model_call: ModelCall,
+    calls: JoinSet<Outcome>,
+    /// Answers to the host that take a while.
+    errands: JoinSet<(Ticket, control::Answered)>,
+    call_ids: HashMap<Id, ToolUseId>,
+    questions: HashMap<RequestId, Question>,
+    /// What the host was told last.
+    state: SessionState,
+    phase: Phase,
+    results: u64,
+    failed: bool,
+    /// Whether the host has introduced itself.
+    was_initialized: bool,
+    /// Whether the host is to be told what runs in the background.
+    tasks_to_tell: bool,
+}
+
+/// Whether a turn may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Now,
+    Later,
+}
+
+/// How far the conversation with the host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It may say more.
+    Open,
+    /// It will say no more; what it said is worked off.
+    Closing,
+    /// It is over as soon as everything is written.
+    Over,
+}
+
+/// A call of the model; or none.
+#[derive(Debug, Default)]
+struct ModelCall {
+    events: Option<mpsc::Receiver<ModelEvent>>,
+    task: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl ModelCall {
+    /// The next event; waits for ever where no model is called.
+    async fn next(&mut self) -> Option<ModelEvent> {
+        match &mut self.events {
+            Some(events) => events.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn stop(&mut self) {
+        self.events = None;
+        if let Some(task) = self.task.take() {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for ModelCall {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// The prompts that a turn answers, as far as the host gave them ids.
+#[derive(Clone, Debug, Default)]
+struct Prompts(Vec<Uuid>);
+
+impl Prompts {
+    fn last(&self) -> Option<Uuid> {
+        self.0.last().cloned()
+    }
+
+    fn all(&self) -> Option<Vec<Uuid>> {
+        (!self.0.is_empty()).then(|| self.0.clone())
+    }
+}
+
+impl Engine {
+    fn start(config: Config) -> Result<Self, Box<Refused>> {
+        let resumed = resume(&config.home, &config.cwd, &config.session)
+            .map_err(|error| never_began(&error))?;
+        let (session, notices) = Session::new(&config, resumed.as_ref());
+        let scribe =
+            Scribe::start(&config, &session, resumed).map_err(|error| never_began(&error))?;
+        for notice in notices {
+            tracing::warn!("{notice}");
+        }
+        let (commands, task_events) = Commands::new(place::command_options(&config, &session.id));
+        Ok(Self {
+            model: Arc::new(Model::new(&config.provider, &config.model)),
+            started: Instant::now(),
+            commands,
+            task_events,
+            lists: Lists::default(),
+            files: FilesRead::default(),
+            surroundings: Surroundings::of(&config.cwd),
+            memory: place::memory(&config),
+            scribe,
+            session,
+            config,
+            peer: Peer::new(format!("{}-", new_uuid())),
+            inbox: Inbox::default(),
+            outbox: Outbox::default(),
+            running: None,
+            model_call: ModelCall::default(),
+            calls: JoinSet::new(),
+            errands: JoinSet::new(),
+            call_ids: HashMap::new(),
+            questions: HashMap::new(),
+            state: SessionState::Idle,
+            phase: Phase::Open,
+            results: 0,
+            failed: false,
+            was_initialized: false,
+            tasks_to_tell: false,
+        })
+    }
+
+    /// Whether more lines are wanted.
+    fn listens(&self) -> bool {
+        self.phase == Phase::Open && !self.outbox.is_full()
+    }
+
+    fn is_done(&self) -> bool {
+        let idle = self.running.is_none() && self.inbox.is_empty() && self.errands.is_empty();
+        self.outbox.is_empty()
+            && match self.phase {
+                Phase::Open => false,
+                Phase::Closing => idle,
+                Phase::Over => true,
+            }
+    }
+
+    fn exit(&self) -> Exit {
+        Exit::with(u8::from(self.failed))
+    }
+
+    /// Ends at once: what runs is stopped, and nothing more is said.
+    async fn end_with(&mut self, code: u8) -> Exit {
+        self.model_call.stop();
+        self.calls.shutdown().await;
+        self.commands.stop_all().await;
+        Exit::with(code)
+    }
+
+    /// Lines about the turn that runs, or about none.
+    fn lines(&self) -> Lines<'_> {
+        static NONE: Prompts = Prompts(Vec::new());
+        Lines {
+            session: &self.session.id,
+            prompts: self
+                .running
+                .as_ref()
+                .map_or(&NONE, |running| &running.prompts),
+        }
+    }
+
+    fn send(&mut self, line: ToHost) {
+        self.outbox.push(line);
+    }
+
+    /// Does all that can be done without waiting.
+    fn advance(&mut self, start: Start) {
+        loop {
+            if let Some(output) = self.peer.poll_output() {
+                self.carry_out_peer(output);
+            } else if std::mem::take(&mut self.tasks_to_tell) {
+                self.tell_tasks();
+            } else if let Some(output) = self.running.as_mut().and_then(Running::poll_output) {
+                self.carry_out(output);
+            } else if start == Start::Now
+                && self.running.is_none()
+                && !self.inbox.is_empty()
+                && self.phase != Phase::Over
+            {
+                self.start_turn();
+            } else {
+                return self.note_state();
+            }
+        }
+    }
+
+    fn handle_line(&mut self, line: Line) {
+        if self.phase == Phase::Over {
+            return;
+        }
+        let text = match line {
+            Line::Text(text) | Line::InvalidUtf8 { text, .. } => text,
+            Line::TooLong { limit, start } => {
+                let problem = format!(
+                    "a line of more than {limit} bytes was left out; it begins with {start:?}"
+                );
+                return self.send(lines::error(problem, &self.session.id));
+            }
+        };
+        match AgentFrame::decode_or_give_back(text) {
+            Ok(frame) => self.handle_message(frame),
+            Err((text, error)) => self.handle_unreadable(&text, &error),
+        }
+    }
+
+    fn handle_message(&mut self, frame: AgentFrame) {
+        if self.config.output.replay_user_messages
+            && matches!(frame.message, ToAgent::ControlResponse(_))
+        {
+            self.outbox.push_raw(frame.bytes().clone());
+        }
+        match ControlLine::try_from(frame.message) {
+            Ok(line) => self.peer.handle(line),
+            Err(ToAgent::User(user)) => self.handle_prompt(&user),
+            Err(ToAgent::UpdateEnvironment(update)) => {
+                for (name, value) in update.variables.iter() {
+                    self.set_variable(name, value);
+                }
+            }
+            // Signs of life, and what was said elsewhere.
+            Err(_) => {}
+        }
+    }
+
+    fn handle_prompt(&mut self, line: &User) {
+        if line
+            .message
+            .role
+            .as_ref()
+            .is_some_and(|role| role.as_str() != "user")
+        {
+            let problem = "the message of a `user` line must have the role `user`";
+            return self.send(lines::error(problem, &self.session.id));
+        }
+        let taken = self.inbox.take(line);
+        if let (Some(uuid), Taken::Queued | Taken::Urgent) = (&line.uuid, taken) {
+            let queued = self.lines().lifecycle(uuid, "queued");
+            self.send(queued);
+        }
+        if matches!(taken, Taken::Queued | Taken::Urgent) {
+            self.record_queued(line.message.content.as_option(), line.uuid.clone());
+        }
+        if self.config.output.replay_user_messages && taken == Taken::Again {
+            let echo = self
+                .lines()
+                .replay(line.message.content.as_option(), line.uuid.clone());
+            self.send(ToHost::User(Box::new(echo)));
+        }
+        match taken {
+            Taken::Urgent => {
+                if let Some(running) = &mut self.running {
+                    running.turn.handle_interrupt(Interrupt::GiveWay);
+                }
+            }
+            Taken::Full => {
+                let problem = "too many messages wait already; this one was left out";
+                self.send(lines::error(problem, &self.session.id));
+            }
+            Taken::Queued | Taken::Again => {}
+        }
+    }
+
+    fn handle_end_of_input(&mut self) {
+        if self.phase == Phase::Open {
+            self.phase = Phase::Closing;
+            self.peer.handle_close();
+        }
+    }
+
+    /// `SIGINT`: what runs ends with a result, and then the session.
+    fn handle_interrupt_signal(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.turn.handle_interrupt(Interrupt::Stop);
+        }
+        self.inbox.cancel_all();
+        self.advance(Start::Later);
+        self.failed = false;
+        self.phase = Phase::Over;
+    }
+
+    fn handle_model(&mut self, event: Option<ModelEvent>) {
+        let Some(event) = event else {
+            return self.model_call.stop();
+        };
+        if matches!(event, ModelEvent::Stream { .. } | ModelEvent::Failed(_)) {
+            self.send_echo();
+        }
+        if let Some(running) = &mut self.running {
+            running.note_event(&event);
+            running.turn.handle_model(event);
+        }
+    }
+
+    fn handle_call(&mut self, ended: Result<(Id, Outcome), tokio::task::JoinError>) {
+        let (id, outcome) = match ended {
+            Ok(ended) => ended,
+            Err(error) if error.is_panic() => (
+                error.id(),
+                Outcome::error("the tool broke down; this is a mistake in towline"),
+            ),
+            Err(error) => return drop(self.call_ids.remove(&error.id())),
+        };
+        let Some(call) = self.call_ids.remove(&id) else {
+            return;
+        };
+        if let Some(running) = &mut self.running {
+            running.turn.handle_outcome(&call, outcome);
+        }
+    }
+
+    /// The prompt is echoed once the model answers it.
+    fn send_echo(&mut self) {
+        let echo = self
+            .running
+            .as_mut()
+            .and_then(|running| running.echo.take());
+        if let Some(echo) = echo {
+            self.send(ToHost::User(Box::new(echo)));
+        }
+    }
+
+    fn carry_out_peer(&mut self, output: PeerOutput) {
+        match output {
+            PeerOutput::Send(line) => self.send(line.into()),
+            PeerOutput::Event(Event::Asked {
+                ticket, request, ..
+            }) => self.answer(ticket, *request),
+            PeerOutput::Event(Event::Settled {
+                request_id,
+                outcome,
+            }) => {
+                self.handle_answer(&request_id, outcome);
+            }
+            PeerOutput::Event(Event::Withdrawn { .. } | Event::Stray(_)) => {}
+        }
+    }
+
+    fn handle_answer(&mut self, request: &RequestId, outcome: Answered) {
+        if let Some(question) = self.questions.remove(request) {
+            self.settle_question(question, outcome);
+        }
+    }
+
+    /// Tells the host what the session does, if it wants to know and that has changed.
+    fn note_state(&mut self) {
+        let state = match &self.running {
+            None => SessionState::Idle,
+            Some(_) if !self.questions.is_empty() => SessionState::RequiresAction,
+            Some(_) => SessionState::Running,
+        };
+        if state != self.state {
+            self.state = state.clone();
+            if self.config.output.session_state {
+                let line = self.lines().state(state);
+                self.send(line);
+            }
+        }
+    }
+}

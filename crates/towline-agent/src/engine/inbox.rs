@@ -1,0 +1,137 @@
+//! What the host has said and the agent has not taken up yet.
+
+use std::collections::{HashSet, VecDeque};
+
+use towline_protocol::{Content, Origin, User, Uuid};
+
+use crate::history::prompt_blocks;
+
+/// The prompts that wait.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    waiting: VecDeque<Prompt>,
+    /// The ids that were given; a prompt that comes again is not run again.
+    known: HashSet<Uuid>,
+}
+
+/// Something the host said.
+#[derive(Clone, Debug)]
+pub(super) struct Prompt {
+    /// The id the host gave it.
+    pub(super) uuid: Option<Uuid>,
+    /// The words.
+    pub(super) content: Option<Content>,
+    /// Whether the model is to answer.
+    pub(super) query: bool,
+    /// Whether the host means it word for word.
+    pub(super) verbatim: bool,
+    /// Who wrote it, as the host says.
+    pub(super) origin: Option<Origin>,
+}
+
+/// What becomes of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It waits for its turn.
+    Queued,
+    /// It cannot wait.
+    Urgent,
+    /// It was there before.
+    Again,
+    /// There are too many.
+    Full,
+}
+
+/// How many prompts may wait.
+const MAX_WAITING: usize = 10_000;
+
+impl Inbox {
+    /// Takes a prompt.
+    pub(super) fn take(&mut self, line: &User) -> Taken {
+        let uuid = line.uuid.as_ref().map(Uuid::detached);
+        if uuid.as_ref().is_some_and(|uuid| self.known.contains(uuid)) {
+            return Taken::Again;
+        }
+        if self.waiting.len() >= MAX_WAITING {
+            return Taken::Full;
+        }
+        self.known.extend(uuid.clone());
+        self.waiting.push_back(Prompt {
+            uuid,
+            content: line.message.content.as_option().cloned(),
+            query: line.should_query != Some(false),
+            verbatim: line.client_composed == Some(true),
+            origin: line.origin.clone(),
+        });
+        if line.priority.as_deref() == Some("now") {
+            Taken::Urgent
+        } else {
+            Taken::Queued
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The prompts of the next turn: all that wait, but what is only to be added stands alone.
+    pub(super) fn next_batch(&mut self) -> Vec<Prompt> {
+        let first_query = self.waiting.front().is_some_and(|prompt| prompt.query);
+        let end = if first_query {
+            let end = self.waiting.iter().position(|prompt| !prompt.query);
+            end.unwrap_or(self.waiting.len())
+        } else {
+            self.waiting.len().min(1)
+        };
+        self.waiting.drain(..end).collect()
+    }
+
+    /// The ids of what waits.
+    pub(super) fn ids(&self) -> Vec<Uuid> {
+        self.waiting
+            .iter()
+            .filter_map(|prompt| prompt.uuid.clone())
+            .collect()
+    }
+
+    /// Forgets what waits; the ids of it.
+    pub(super) fn cancel_all(&mut self) -> Vec<Uuid> {
+        let ids = self.ids();
+        self.waiting.clear();
+        ids
+    }
+
+    /// Forgets one prompt that waits. Whether there was one.
+    pub(super) fn cancel(&mut self, uuid: &Uuid) -> bool {
+        let before = self.waiting.len();
+        self.waiting
+            .retain(|prompt| prompt.uuid.as_ref() != Some(uuid));
+        self.waiting.len() < before
+    }
+}
+
+impl Prompt {
+    /// Several prompts as one. Words alone are joined by line ends, as the real CLI does.
+    pub(super) fn joined(prompts: &[Self]) -> Option<Content> {
+        let text = |prompt: &Self| match &prompt.content {
+            Some(Content::Text(text)) => Some(text.to_string()),
+            _ => None,
+        };
+        match prompts {
+            [] => None,
+            [only] => only.content.clone(),
+            several => match several.iter().map(text).collect::<Option<Vec<_>>>() {
+                Some(texts) => Some(Content::from(texts.join("\n").as_str())),
+                None => {
+                    let blocks = several
+                        .iter()
+                        .flat_map(|prompt| prompt_blocks(prompt.content.as_ref()))
+                        .filter_map(|json| {
+                            towline_protocol::Wire::from_json(json.text().clone()).ok()
+                        });
+                    Some(Content::Blocks(blocks.collect()))
+                }
+            },
+        }
+    }
+}

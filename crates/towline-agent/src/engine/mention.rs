@@ -1,0 +1,82 @@
+//! `@path` in a prompt: the file is shown to the model beside the words.
+
+use std::{io::Read as _, path::Path};
+
+use towline_protocol::{Block, Content, Json, Text, Wire};
+
+/// How many files a prompt may bring, and how much of each.
+const MAX_FILES: usize = 20;
+const MAX_BYTES: u64 = 256 << 10;
+
+/// The files that a prompt mentions, as blocks; those that are not there are only words.
+pub(super) fn mentioned(
+    content: Option<&Content>,
+    directory: &Path,
+    may_read: impl Fn(&Path) -> bool,
+) -> Vec<Json> {
+    let text = content.map_or_else(Text::new, Content::text);
+    let mut seen = Vec::new();
+    let mut blocks = Vec::new();
+    for word in text.split_whitespace() {
+        let Some(name) = word.strip_prefix('@') else {
+            continue;
+        };
+        let name = name
+            .trim_matches('"')
+            .trim_end_matches([',', ';', ':', '!', '?', ')']);
+        if name.is_empty() || seen.contains(&name) || blocks.len() >= MAX_FILES {
+            continue;
+        }
+        seen.push(name);
+        let paths = [
+            directory.join(name),
+            directory.join(name.trim_end_matches('.')),
+        ];
+        let mut files = paths.iter().filter(|path| path.is_file() && may_read(path));
+        let Some(path) = files.next() else {
+            continue;
+        };
+        if let Some((words, is_cut)) = read(path) {
+            let note = if is_cut { ", only its beginning" } else { "" };
+            let path = path.display();
+            let shown = format!("The file {path} that the prompt mentions{note}:\n\n{words}");
+            blocks.push(Block::text(shown).to_json());
+        }
+    }
+    blocks
+}
+
+fn read(path: &Path) -> Option<(String, bool)> {
+    let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    let is_cut = metadata.len() > bytes.len() as u64;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        // Half a character at the cut is no reason to leave the file out.
+        Err(error) if is_cut => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        Err(_) => return None,
+    };
+    Some((text, is_cut))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_there_are_shown_and_others_are_words() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("notes.txt"), "remember").unwrap();
+        std::fs::write(folder.path().join("raw"), [0xff, 0xfe]).unwrap();
+        let shown =
+            |prompt: &str| mentioned(Some(&Content::from(prompt)), folder.path(), |_| true).len();
+        assert_eq!(shown("see @notes.txt please"), 1);
+        assert_eq!(shown("see @notes.txt, @notes.txt"), 1);
+        assert_eq!(shown("end with @notes.txt."), 1);
+        assert_eq!(shown("mail ann@notes.txt, @nobody, @raw, @"), 0);
+        let prompt = Content::from("see @notes.txt");
+        assert_eq!(mentioned(Some(&prompt), folder.path(), |_| false), []);
+    }
+}

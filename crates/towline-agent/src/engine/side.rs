@@ -1,0 +1,150 @@
+//! What tools ask the model beside the conversation: what a page says, what the web knows.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::sync::mpsc;
+use towline_protocol::{Block, Draft, Json, StreamEvent};
+
+use super::Engine;
+use crate::{
+    Provider,
+    history::prompt_blocks,
+    model::{Model, ModelEvent, Request, Thinking},
+    tools::{SearchAnswer, SearchPart, SearchQuery, SideCall},
+};
+
+/// The most that is written in answer to a side call.
+const MAX_TOKENS: u64 = 8_192;
+/// How often the API may search for one call.
+const MAX_SEARCHES: u64 = 8;
+
+impl Engine {
+    /// How a tool asks the model something.
+    pub(super) fn side_question(&self) -> SideCall<String, String> {
+        let (model, request) = (Arc::clone(&self.model), self.side_request());
+        SideCall::new(move |prompt: String| {
+            let model = Arc::clone(&model);
+            let request = with_prompt(request.clone(), &prompt);
+            async move {
+                let blocks = answer(&model, request).await?;
+                let words = blocks.iter().filter_map(|block| match block {
+                    Block::Text(text) => Some(text.text.as_str()),
+                    _ => None,
+                });
+                Ok(words.collect::<Vec<_>>().join("\n"))
+            }
+        })
+    }
+
+    /// How a tool has the API search the web; the offline responder cannot.
+    pub(super) fn side_search(&self) -> Option<SideCall<SearchQuery, SearchAnswer>> {
+        if matches!(self.config.provider, Provider::Offline) {
+            return None;
+        }
+        let (model, request) = (Arc::clone(&self.model), self.side_request());
+        Some(SideCall::new(move |query: SearchQuery| {
+            let model = Arc::clone(&model);
+            let mut request = with_prompt(
+                request.clone(),
+                &format!("Search the web for: {}", query.query),
+            );
+            request.tools = search_tool(&query).into_iter().collect();
+            async move { Ok(found(&answer(&model, request).await?)) }
+        }))
+    }
+
+    fn side_request(&self) -> Request {
+        Request {
+            model: self.session.model.clone(),
+            max_tokens: MAX_TOKENS,
+            thinking: Thinking::Disabled,
+            session_id: self.session.id.to_string(),
+            ..Request::default()
+        }
+    }
+}
+
+fn with_prompt(request: Request, prompt: &str) -> Request {
+    let blocks = prompt_blocks(Some(&prompt.into()));
+    let mut history = crate::history::History::default();
+    history.push_user(blocks);
+    Request {
+        messages: history.messages(),
+        ..request
+    }
+}
+
+fn search_tool(query: &SearchQuery) -> Option<Json> {
+    let mut tool =
+        json!({"type": "web_search_20250305", "name": "web_search", "max_uses": MAX_SEARCHES});
+    for (key, domains) in [
+        ("allowed_domains", &query.allowed_domains),
+        ("blocked_domains", &query.blocked_domains),
+    ] {
+        if !domains.is_empty() {
+            tool[key] = json!(domains);
+        }
+    }
+    Json::of(&tool).ok()
+}
+
+/// Calls the model and waits for the whole answer.
+async fn answer(model: &Model, request: Request) -> Result<Vec<Block>, String> {
+    let (sender, mut events) = mpsc::channel(64);
+    let call = model.call(request, sender);
+    let read = async {
+        let mut draft = Draft::default();
+        while let Some(event) = events.recv().await {
+            match event {
+                ModelEvent::Stream { event, .. } => {
+                    if matches!(*event, StreamEvent::MessageStart(_)) {
+                        draft = Draft::default();
+                    }
+                    draft.handle(&event);
+                }
+                ModelEvent::Failed(error) => return Err(error.message),
+                _ => {}
+            }
+        }
+        Ok(draft
+            .blocks()
+            .iter()
+            .map(towline_protocol::DraftBlock::built)
+            .collect())
+    };
+    let ((), answer) = tokio::join!(call, read);
+    answer
+}
+
+/// What the API's own search gave.
+fn found(blocks: &[Block]) -> SearchAnswer {
+    let mut answer = SearchAnswer::default();
+    for block in blocks {
+        match block {
+            Block::Text(text) => answer.parts.push(SearchPart::Text(text.text.to_string())),
+            Block::WebSearchToolResult(result) => {
+                answer.searches += 1;
+                answer.parts.push(SearchPart::Links {
+                    tool_use_id: result.tool_use_id.to_string(),
+                    links: links(block),
+                });
+            }
+            _ => {}
+        }
+    }
+    answer
+}
+
+/// Title and address of each result.
+fn links(block: &Block) -> Vec<(String, String)> {
+    let json = towline_protocol::Wire::to_json(block);
+    let value: serde_json::Value = json.parse().unwrap_or_default();
+    let results = value["content"].as_array().cloned().unwrap_or_default();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    results
+        .iter()
+        .filter(|result| result["url"].is_string())
+        .map(|result| (text(&result["title"]), text(&result["url"])))
+        .collect()
+}

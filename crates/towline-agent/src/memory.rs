@@ -1,0 +1,236 @@
+//! Memory files: what people want every session to know, in `CLAUDE.md` and its relatives.
+//!
+//! Read in this order, the more particular later: the organisation's, the user's, then those of every directory from the
+//! root down to the working directory (`CLAUDE.md`, `.claude/CLAUDE.md`, `.claude/rules/*.md`, `CLAUDE.local.md`). A
+//! file may import others with `@path`, and theirs stand behind it.
+//!
+//! A project's files come with the project, whoever wrote that: they cannot import what lies outside of it.
+
+mod imports;
+
+use std::{
+    collections::HashSet,
+    fmt::Write as _,
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use crate::config::MemorySources;
+
+/// What the memory files say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// The files, in the order in which they count.
+    pub(crate) files: Vec<MemoryFile>,
+    /// What was left out, and why; for a person.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// One memory file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MemoryFile {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Whose it is.
+    pub(crate) kind: MemoryKind,
+    /// What it says.
+    pub(crate) text: String,
+}
+
+/// Whose a memory file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryKind {
+    /// The organisation's.
+    Managed,
+    /// The user's, for all projects.
+    User,
+    /// The project's, for everybody who works on it.
+    Project,
+    /// The user's, for this project.
+    Local,
+}
+
+/// Where to look for memory files.
+#[derive(Clone, Debug)]
+pub(crate) struct MemoryPlaces<'a> {
+    /// The organisation's folder.
+    pub(crate) managed: &'a Path,
+    /// The configuration folder.
+    pub(crate) config: &'a Path,
+    /// What `~` means.
+    pub(crate) user_home: &'a Path,
+    /// The working directory.
+    pub(crate) cwd: &'a Path,
+    /// Which of them count.
+    pub(crate) sources: MemorySources,
+}
+
+impl Memory {
+    /// Reads all memory files that count. What is not there is not missed.
+    pub(crate) fn read(places: &MemoryPlaces<'_>) -> Self {
+        let mut reader = Reader {
+            memory: Self::default(),
+            seen: HashSet::new(),
+            room: MOST_IN_ALL,
+            user_home: places.user_home,
+        };
+        reader.add(&places.managed.join(FILE), MemoryKind::Managed, None);
+        if places.sources.user {
+            reader.add(&places.config.join(FILE), MemoryKind::User, None);
+            reader.add_rules(&places.config.join(RULES), MemoryKind::User, None);
+        }
+        let directories: Vec<&Path> = places.cwd.ancestors().collect();
+        for directory in directories.into_iter().rev() {
+            // What a file may import: what is beside or below it, or in the project.
+            let around = Some([directory, places.cwd]);
+            if places.sources.project {
+                let inner = directory.join(".claude");
+                reader.add(&directory.join(FILE), MemoryKind::Project, around);
+                reader.add(&inner.join(FILE), MemoryKind::Project, around);
+                reader.add_rules(&inner.join(RULES), MemoryKind::Project, around);
+            }
+            if places.sources.local {
+                reader.add(&directory.join(LOCAL_FILE), MemoryKind::Local, around);
+            }
+        }
+        reader.memory
+    }
+
+    /// What the model is told; nothing if there is no memory.
+    pub(crate) fn text(&self) -> Option<String> {
+        if self.files.is_empty() {
+            return None;
+        }
+        let mut text = INTRODUCTION.to_owned();
+        for file in &self.files {
+            let whose = match file.kind {
+                MemoryKind::Managed => "rules of the organisation",
+                MemoryKind::User => "the user's own, for all projects",
+                MemoryKind::Project => "the project's, kept with it",
+                MemoryKind::Local => "the user's own, for this project",
+            };
+            let (path, words) = (file.path.display(), file.text.trim_end());
+            // Writing to a string cannot fail.
+            write!(text, "\n\n## {path} ({whose})\n\n{words}").ok();
+        }
+        Some(text)
+    }
+}
+
+struct Reader<'a> {
+    memory: Memory,
+    /// The files that were read, by where they really are.
+    seen: HashSet<PathBuf>,
+    /// How many bytes may still be read.
+    room: usize,
+    user_home: &'a Path,
+}
+
+/// The directories that imports may come from; any, if nothing.
+type Around<'a> = Option<[&'a Path; 2]>;
+
+impl Reader<'_> {
+    fn add(&mut self, path: &Path, kind: MemoryKind, around: Around<'_>) {
+        self.add_at(path, kind, around, 0);
+    }
+
+    /// The files of a folder, in the order of their names.
+    fn add_rules(&mut self, folder: &Path, kind: MemoryKind, around: Around<'_>) {
+        let Ok(entries) = fs::read_dir(folder) else {
+            return;
+        };
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let mut paths: Vec<PathBuf> = paths
+            .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+            .take(MOST_FILES)
+            .collect();
+        paths.sort();
+        for path in paths {
+            self.add(&path, kind, around);
+        }
+    }
+
+    fn add_at(&mut self, path: &Path, kind: MemoryKind, around: Around<'_>, depth: usize) {
+        // Also ends circles.
+        let Ok(real) = path.canonicalize() else {
+            return;
+        };
+        let is_import = depth > 0;
+        if is_import && !is_inside(&real, around) {
+            return self.leave_out(path, "it is outside of the project whose file imports it");
+        }
+        if !real.is_file() || self.seen.contains(&real) {
+            return;
+        }
+        if self.memory.files.len() >= MOST_FILES {
+            return self.leave_out(path, "there are too many memory files");
+        }
+        let text = match read_text(&real, self.room.min(MOST_IN_A_FILE)) {
+            Ok(text) => text,
+            Err(error) => return self.leave_out(path, &error.to_string()),
+        };
+        self.seen.insert(real);
+        self.room = self.room.saturating_sub(text.len());
+        let imports = imports::in_text(&text);
+        if !text.trim().is_empty() {
+            let path = path.to_owned();
+            self.memory.files.push(MemoryFile { path, kind, text });
+        }
+        if depth == DEEPEST {
+            return;
+        }
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        for import in imports {
+            let import = match import.strip_prefix("~/") {
+                Some(rest) => self.user_home.join(rest),
+                None => folder.join(import),
+            };
+            self.add_at(&import, kind, around, depth + 1);
+        }
+    }
+
+    fn leave_out(&mut self, path: &Path, why: &str) {
+        if self.memory.left_out.len() < MOST_FILES {
+            let note = format!("`{}` is left out: {why}", path.display());
+            self.memory.left_out.push(note);
+        }
+    }
+}
+
+fn is_inside(real: &Path, around: Around<'_>) -> bool {
+    let Some(directories) = around else {
+        return true;
+    };
+    let mut directories = directories
+        .iter()
+        .filter_map(|path| path.canonicalize().ok());
+    directories.any(|directory| directory.parent().is_some() && real.starts_with(directory))
+}
+
+fn read_text(path: &Path, most: usize) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+    if bytes.len() > most {
+        return Err(io::Error::other("it is too large to be told to the model"));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
+}
+
+const INTRODUCTION: &str = "\
+# Memory
+
+The people you work for left these notes for every session. Follow them; where two disagree, the later one is the more \
+particular and counts, but nothing goes over a rule of the organisation.";
+const FILE: &str = "CLAUDE.md";
+const LOCAL_FILE: &str = "CLAUDE.local.md";
+const RULES: &str = "rules";
+/// How far imports go; so does the real CLI.
+const DEEPEST: usize = 5;
+const MOST_FILES: usize = 200;
+const MOST_IN_A_FILE: usize = 256 << 10;
+const MOST_IN_ALL: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests;

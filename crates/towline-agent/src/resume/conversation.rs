@@ -1,0 +1,293 @@
+//! [`Conversation`]: records become the messages of a request. Pure.
+//!
+//! The API wants user and assistant by turns, and behind an assistant message with tool calls one user message that
+//! begins with all their results. So:
+//!
+//! - records of one message of the model are joined, and so is all that is said to it in between;
+//! - results are found by the call's id, wherever they stand; a call without one gets a result that says so, and a result
+//!   without a call is left out;
+//! - what the agent added to a prompt is a text in the user's message, as the transcript has rendered it. The real CLI
+//!   gives some of it the role `system`, which not every model knows. What described the surroundings of the earlier
+//!   process (its tools, agents, skills, memory, the date) is left out: those of this one are told anew;
+//! - what tells of an API failure, and thoughts that led to nothing, is left out: the API would refuse it.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use towline_protocol::{
+    Block, Content, Json, MessageId, Nullable, Text, ToolResultBlock, ToolUseId, Wire,
+    transcript::{AssistantRecord, AttachmentRecord, Record, UserRecord},
+};
+
+/// A conversation that is put together record by record. It shares nothing with them: an id would hold a whole line, and
+/// with it all that the model is not told.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    parts: Vec<Part>,
+    /// The results of calls, until they are put behind them.
+    results: HashMap<ToolUseId, Json>,
+}
+
+#[derive(Debug)]
+enum Part {
+    /// What is said to the model.
+    Said(Vec<Json>),
+    /// What the model said.
+    Answer(Answer),
+}
+
+#[derive(Debug, Default)]
+struct Answer {
+    message: Option<MessageId>,
+    blocks: Vec<Json>,
+    calls: Vec<ToolUseId>,
+    /// Whether there is more in it than thoughts.
+    has_words: bool,
+}
+
+impl Conversation {
+    /// Adds the next record of the conversation.
+    pub(super) fn add(&mut self, record: &Record) {
+        match record {
+            Record::User(record) => self.add_user(record),
+            Record::Assistant(record) => self.add_assistant(record),
+            Record::Attachment(record) => self.add_attachment(record),
+            Record::System(record) => {
+                let is_command = record.subtype.as_deref() == Some("local_command");
+                if let Some(content) = record.content.as_ref().filter(|_| is_command) {
+                    self.say(vec![Block::text(content.clone()).to_standard_json()]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The messages as they stand in a request.
+    pub(super) fn into_messages(self) -> Vec<Json> {
+        let mut results = self.results;
+        let mut messages: Vec<(&'static str, Vec<Json>)> = Vec::new();
+        for part in self.parts {
+            match part {
+                Part::Said(blocks) => push(&mut messages, "user", blocks),
+                Part::Answer(answer) if !answer.has_words => {}
+                Part::Answer(answer) => {
+                    if messages.is_empty() {
+                        push(&mut messages, "user", vec![text(LOST_BEGINNING)]);
+                    }
+                    push(&mut messages, "assistant", answer.blocks);
+                    let answers = answer.calls.into_iter();
+                    let answers: Vec<Json> = answers
+                        .map(|call| results.remove(&call).unwrap_or_else(|| interrupted(call)))
+                        .collect();
+                    push(&mut messages, "user", answers);
+                }
+            }
+        }
+        messages
+            .into_iter()
+            .map(|(role, blocks)| message(role, &blocks))
+            .collect()
+    }
+
+    fn add_user(&mut self, record: &UserRecord) {
+        let is_for_people = record.is_visible_in_transcript_only == Some(true);
+        if is_for_people && record.is_compact_summary != Some(true) {
+            return;
+        }
+        let mut said = Vec::new();
+        match record.message.content.as_option() {
+            None | Some(Content::Object(_)) => {}
+            Some(Content::Text(words)) => said.extend(text_block(words)),
+            Some(Content::Blocks(blocks)) => {
+                for block in blocks {
+                    match block {
+                        Block::ToolResult(result) => {
+                            let json = block.to_standard_json();
+                            self.results
+                                .entry(result.tool_use_id.detached())
+                                .or_insert(json);
+                        }
+                        Block::Text(block) => said.extend(text_block(&block.text)),
+                        other => said.push(other.to_standard_json()),
+                    }
+                }
+            }
+        }
+        self.say(said);
+    }
+
+    fn add_assistant(&mut self, record: &AssistantRecord) {
+        if record.is_api_error_message == Some(true) {
+            return;
+        }
+        let id = record.message.id.as_ref();
+        let mut fresh = Answer::default();
+        let is_same = match self.parts.last() {
+            Some(Part::Answer(last)) => last.message.as_ref() == id && id.is_some(),
+            _ => false,
+        };
+        let answer = match self.parts.last_mut() {
+            Some(Part::Answer(last)) if is_same => last,
+            _ => &mut fresh,
+        };
+        match record.message.content.as_option() {
+            None | Some(Content::Object(_)) => {}
+            Some(Content::Text(words)) => answer.add_text(words),
+            Some(Content::Blocks(blocks)) => blocks.iter().for_each(|block| answer.add(block)),
+        }
+        if !is_same {
+            fresh.message = id.map(MessageId::detached);
+            self.parts.push(Part::Answer(fresh));
+        }
+    }
+
+    fn add_attachment(&mut self, record: &AttachmentRecord) {
+        let kind = record.attachment.as_ref();
+        let kind = kind.and_then(|attachment| attachment.parse::<Kind>().ok());
+        if kind.is_some_and(|kind| SURROUNDINGS.contains(&kind.kind.as_str())) {
+            return;
+        }
+        let rendered = record.rendered.as_ref();
+        let rendered = rendered.and_then(|rendered| rendered.parse::<Vec<Rendered>>().ok());
+        let mut said = Vec::new();
+        for piece in rendered.into_iter().flatten() {
+            said.extend(blocks_of(&piece.content));
+        }
+        self.say(said);
+    }
+
+    fn say(&mut self, blocks: Vec<Json>) {
+        match self.parts.last_mut() {
+            _ if blocks.is_empty() => {}
+            Some(Part::Said(said)) => said.extend(blocks),
+            _ => self.parts.push(Part::Said(blocks)),
+        }
+    }
+}
+
+impl Answer {
+    fn add(&mut self, block: &Block) {
+        match block {
+            Block::Text(block) => self.add_text(&block.text),
+            Block::Thinking(_) | Block::RedactedThinking(_) => {
+                self.blocks.push(block.to_standard_json());
+            }
+            Block::ToolUse(call) => {
+                let mut call = call.clone();
+                call.input = call
+                    .input
+                    .filter(Json::is_object)
+                    .or(Some(Json::empty_object()));
+                self.calls.push(call.id.detached());
+                self.has_words = true;
+                self.blocks.push(Block::ToolUse(call).to_standard_json());
+            }
+            other => {
+                self.has_words = true;
+                self.blocks.push(other.to_standard_json());
+            }
+        }
+    }
+
+    fn add_text(&mut self, words: &str) {
+        let block = text_block(words);
+        self.has_words |= block.is_some();
+        self.blocks.extend(block);
+    }
+}
+
+/// The blocks of a message, if it is the user's: what is said next is added to them.
+pub(crate) fn user_blocks(message: &Json) -> Option<Vec<Json>> {
+    let message = message.parse::<Message>().ok()?;
+    (message.role == "user").then(|| blocks_of(&message.content))
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: String,
+    content: Json,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct Rendered {
+    content: Json,
+}
+
+/// The blocks of content that is a string or a list of them.
+fn blocks_of(content: &Json) -> Vec<Json> {
+    match content.parse::<String>() {
+        Ok(words) => text_block(&words).into_iter().collect(),
+        Err(_) => content.parse().unwrap_or_default(),
+    }
+}
+
+/// Adds blocks to the last message of that role, or begins one.
+fn push(messages: &mut Vec<(&'static str, Vec<Json>)>, role: &'static str, blocks: Vec<Json>) {
+    match messages.last_mut() {
+        _ if blocks.is_empty() => {}
+        Some((last, joined)) if *last == role => joined.extend(blocks),
+        _ => messages.push((role, blocks)),
+    }
+}
+
+fn message(role: &str, blocks: &[Json]) -> Json {
+    let length: usize = blocks.iter().map(|block| block.as_str().len() + 1).sum();
+    let mut written = String::with_capacity(length + 40);
+    written.push_str(r#"{"role":""#);
+    written.push_str(role);
+    written.push_str(r#"","content":["#);
+    for (index, block) in blocks.iter().enumerate() {
+        if index > 0 {
+            written.push(',');
+        }
+        written.push_str(block.as_str());
+    }
+    written.push_str("]}");
+    Json::new(written).expect("an object of JSON values is JSON")
+}
+
+/// A text, unless there is nothing in it: the API refuses such a block.
+fn text_block(words: &str) -> Option<Json> {
+    (!words.trim().is_empty()).then(|| text(words))
+}
+
+fn text(words: &str) -> Json {
+    Block::text(words).to_standard_json()
+}
+
+fn interrupted(call: ToolUseId) -> Json {
+    let result = ToolResultBlock {
+        tool_use_id: call,
+        content: Nullable::Value(Content::Text(Text::from_static(INTERRUPTED))),
+        is_error: Nullable::Value(true),
+        cache_control: Nullable::Absent,
+        extra: towline_protocol::Extra::default(),
+    };
+    Block::ToolResult(Box::new(result)).to_standard_json()
+}
+
+/// What the earlier process told of itself; each process tells its own.
+const SURROUNDINGS: &[&str] = &[
+    "agent_listing_delta",
+    "date",
+    "deferred_tools_delta",
+    "deferred_tools_record",
+    "environment",
+    "instructions",
+    "mcp_instructions_delta",
+    "model",
+    "prompt_snapshot",
+    "remote_session_change",
+    "session_context",
+    "skill_listing",
+];
+
+const INTERRUPTED: &str =
+    "The call was interrupted before it gave a result. It may have had some effect or none.";
+const LOST_BEGINNING: &str = "(The beginning of this conversation is not there any more.)";

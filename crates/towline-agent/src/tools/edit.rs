@@ -1,0 +1,217 @@
+//! `Edit`: some text in a file in place of other text.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Outcome, Place, Tool,
+    blocking::{Interrupt, blocking},
+    file::{self, Change, Extent, Original, Seen, Text},
+};
+
+/// Changes a file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Edit {
+    /// The file, as an absolute path
+    file_path: PathBuf,
+    /// The text to be replaced, exactly as it stands in the file; empty to make a new file
+    old_string: String,
+    /// The text to put in its place
+    new_string: String,
+    /// Whether every occurrence is replaced; else there must be exactly one
+    #[serde(default)]
+    replace_all: bool,
+}
+
+impl Tool for Edit {
+    const NAME: &'static str = "Edit";
+    const DESCRIPTION: &'static str = "Replaces text in a file. The old text must stand in the file exactly as given, \
+        with its indentation and without line numbers, and only once unless all occurrences are to be replaced. \
+        The file must have been read first.";
+
+    fn normalise(input: &mut Value) {
+        if let Value::Object(fields) = input {
+            fields.entry("replace_all").or_insert(Value::Bool(false));
+        }
+    }
+
+    async fn run(self, place: &Place) -> Outcome {
+        let place = place.clone();
+        blocking(move |interrupt| {
+            self.edit(&place, interrupt)
+                .unwrap_or_else(|refusal| refusal)
+        })
+        .await
+    }
+}
+
+impl Edit {
+    fn edit(&self, place: &Place, interrupt: &Interrupt) -> Result<Outcome, Outcome> {
+        let replacement = Replacement {
+            old: &self.old_string,
+            new: &self.new_string,
+            all: self.replace_all,
+        };
+        let edited = Edited::make(place, &self.file_path, &[replacement], interrupt)?;
+        let words = if self.replace_all {
+            "has been updated. All occurrences were successfully replaced."
+        } else {
+            "has been updated successfully."
+        };
+        let mut data = edited.data();
+        data["filePath"] = json!(self.file_path);
+        data["oldString"] = json!(self.old_string);
+        data["newString"] = json!(self.new_string);
+        data["replaceAll"] = json!(self.replace_all);
+        let path = self.file_path.display();
+        Ok(Outcome::new(
+            format!("The file {path} {words}{}", edited.note()).as_str(),
+            data,
+        ))
+    }
+}
+
+/// One text in place of another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Replacement<'a> {
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+    pub(super) all: bool,
+}
+
+impl Replacement<'_> {
+    /// The changed text, or why it cannot be changed.
+    pub(super) fn apply(&self, text: &Text) -> Result<Text, String> {
+        let (shown, old) = (text.shown(), file::unix(self.old));
+        if self.old == self.new {
+            return Err(
+                "No changes to make: old_string and new_string are exactly the same.".into(),
+            );
+        }
+        if old.is_empty() {
+            return if shown.is_empty() {
+                Ok(text.with(self.new))
+            } else {
+                Err("Cannot create new file - file already exists.".into())
+            };
+        }
+        let places: Vec<_> = shown
+            .match_indices(&old)
+            .map(|(at, found)| at..at + found.len())
+            .collect();
+        match places.len() {
+            0 => Err(format!(
+                "String to replace not found in file.\nString: {}",
+                self.old
+            )),
+            many @ 2.. if !self.all => Err(format!(
+                "Found {many} matches of the string to replace, but replace_all is false. To replace all occurrences, set \
+                 replace_all to true. To replace only one, give more of the text around it.\nString: {}",
+                self.old
+            )),
+            _ => Ok(text.splice(&places, self.new)),
+        }
+    }
+}
+
+/// A file after a change that was made.
+#[derive(Debug)]
+pub(super) struct Edited {
+    old: String,
+    new: String,
+    seen: Seen,
+}
+
+impl Edited {
+    /// Makes changes one after the other in one file: all or none.
+    pub(super) fn make(
+        place: &Place,
+        path: &Path,
+        replacements: &[Replacement<'_>],
+        interrupt: &Interrupt,
+    ) -> Result<Self, Outcome> {
+        let real = file::real_path(place, path);
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "ipynb")
+        {
+            return Err(Outcome::misuse(
+                "File is a Jupyter Notebook. Use the NotebookEdit to edit this file.",
+            ));
+        }
+        let before = file::original(place, &real)?;
+        let creates = replacements
+            .first()
+            .is_some_and(|first| first.old.is_empty());
+        if before.is_none() && !creates {
+            return Err(Outcome::misuse(file::does_not_exist(place, &real)));
+        }
+        let seen = match &before {
+            Some(Original { seen, .. }) => *seen,
+            None => Seen::Current(Extent::Whole),
+        };
+        if seen == Seen::Never && place.must_read_first {
+            return Err(file::not_read());
+        }
+        let mut text = match &before {
+            Some(before) => before.text.clone(),
+            None => Text::new(""),
+        };
+        let old = text.shown();
+        for replacement in replacements {
+            text = replacement.apply(&text).map_err(Outcome::misuse)?;
+        }
+        let extent = match seen {
+            Seen::Current(extent) => extent,
+            Seen::Never | Seen::Stale => Extent::Part,
+        };
+        Change {
+            real: &real,
+            text: &text,
+            before: before.as_ref(),
+            extent,
+        }
+        .put(place, interrupt)?;
+        Ok(Self {
+            old,
+            new: text.shown(),
+            seen,
+        })
+    }
+
+    /// What the model must know about what it knows.
+    pub(super) fn note(&self) -> &'static str {
+        match self.seen {
+            Seen::Current(Extent::Whole) => file::KNOWN,
+            Seen::Current(Extent::Part) | Seen::Never => "",
+            // The text to be replaced stood there, so the change itself is sound.
+            Seen::Stale => {
+                " (note: the file had been modified on disk since you last read it — the edit applied cleanly, but there \
+                 are other changes that you have not seen. Read it before you rely on what is around.)"
+            }
+        }
+    }
+
+    /// What is the same for all tools that edit.
+    pub(super) fn data(&self) -> Value {
+        let mut data = json!({
+            "originalFile": self.old,
+            "structuredPatch": file::structured_patch(&self.old, &self.new),
+            "userModified": false,
+        });
+        if self.seen == Seen::Stale {
+            data["staleRecovered"] = json!(true);
+        }
+        if self.seen != Seen::Current(Extent::Whole) {
+            data["contentNotInModelContext"] = json!(true);
+        }
+        data
+    }
+}
+
+#[cfg(test)]
+mod tests;

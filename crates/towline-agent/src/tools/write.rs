@@ -1,0 +1,96 @@
+//! `Write`: a file's whole content.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    Outcome, Place, Tool,
+    blocking::{Interrupt, blocking},
+    file::{self, Change, Extent, Seen, Text},
+};
+
+/// Writes a file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Write {
+    /// The file, as an absolute path
+    file_path: PathBuf,
+    /// Everything it is to hold
+    content: String,
+}
+
+impl Tool for Write {
+    const NAME: &'static str = "Write";
+    const DESCRIPTION: &'static str = "Writes a file, in place of what it held before. Directories above it are made. \
+        A file that exists must have been read first. To change a part of a file use Edit.";
+
+    async fn run(self, place: &Place) -> Outcome {
+        let place = place.clone();
+        blocking(move |interrupt| {
+            self.write(&place, interrupt)
+                .unwrap_or_else(|refusal| refusal)
+        })
+        .await
+    }
+}
+
+impl Write {
+    fn write(&self, place: &Place, interrupt: &Interrupt) -> Result<Outcome, Outcome> {
+        let real = file::real_path(place, &self.file_path);
+        let before = file::original(place, &real)?;
+        match before.as_ref().map(|before| before.seen) {
+            Some(Seen::Never) if place.must_read_first => return Err(file::not_read()),
+            // Nobody would ever see again what is lost here.
+            Some(Seen::Stale) => return Err(file::modified()),
+            _ => {}
+        }
+        let text = match &before {
+            Some(before) => before.text.with(&self.content),
+            None => Text::new(&self.content),
+        };
+        Change {
+            real: &real,
+            text: &text,
+            before: before.as_ref(),
+            extent: Extent::Whole,
+        }
+        .put(place, interrupt)?;
+
+        let path = self.file_path.display();
+        let old = before.map(|before| before.text.shown());
+        let (kind, words) = match old {
+            None => (
+                "create",
+                format!("File created successfully at: {path}{}", file::KNOWN),
+            ),
+            Some(_) => (
+                "update",
+                format!(
+                    "The file {path} has been updated successfully.{}",
+                    file::KNOWN
+                ),
+            ),
+        };
+        let patch = match &old {
+            None => json!([]),
+            Some(old) => file::structured_patch(old, &text.shown()),
+        };
+        Ok(Outcome::new(
+            words.as_str(),
+            json!({
+                "type": kind,
+                "filePath": self.file_path,
+                "content": self.content,
+                "structuredPatch": patch,
+                "originalFile": old,
+                "userModified": false,
+            }),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! `towline [flags] [prompt]`: the agent itself, on standard input and output.
+//!
+//! [`arguments`] reads the command line by the table in [`flags`], [`choices`] checks it, [`documents`] reads the files it
+//! leads to, [`config`] puts it together, [`run`] lets the agent work. Wrong use is a [`Refusal`]: one line, exit code 1.
+
+mod api;
+mod arguments;
+mod choices;
+mod config;
+mod debug;
+mod documents;
+mod first_line;
+mod flags;
+mod help;
+mod key_helper;
+mod picker;
+mod print;
+mod run;
+mod signals;
+mod surroundings;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal as _, Read as _, Write as _},
+    process::ExitCode,
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use towline_agent::SessionStart;
+
+use crate::{child, terminal::escaped};
+use arguments::RawFlags;
+use choices::{Choices, InputFormat};
+use documents::Documents;
+use flags::Id;
+use surroundings::Surroundings;
+
+/// Why nothing was started, in one line for whoever started it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Refusal(String);
+
+impl Refusal {
+    fn new(line: impl Into<String>) -> Self {
+        Self(line.into())
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Runs the agent with these arguments.
+pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<ExitCode> {
+    let error = match start(words) {
+        Ok(code) => return Ok(code),
+        Err(error) => error,
+    };
+    let refusal = error.downcast::<Refusal>()?;
+    // With standard error gone there is nobody left to tell.
+    writeln!(io::stderr().lock(), "{}", escaped(&refusal.to_string())).ok();
+    hear_out();
+    Ok(ExitCode::FAILURE)
+}
+
+/// A host that already writes must find somebody who reads, else it takes the broken pipe for the error and never sees the
+/// exit code: what it says first is read and left.
+fn hear_out() {
+    if io::stdin().is_terminal() {
+        return;
+    }
+    let (heard, wait) = mpsc::channel();
+    thread::spawn(move || {
+        let mut first = [0; 4096];
+        let read = io::stdin().lock().read(&mut first);
+        heard.send(read.unwrap_or(0)).ok();
+    });
+    wait.recv_timeout(PATIENCE).ok();
+}
+
+/// How long a host may take for its first words.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+fn start(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<ExitCode> {
+    let mut flags = RawFlags::read(words)?;
+    if flags.has(Id::Help) {
+        help::write(&mut io::stdout().lock())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if flags.has(Id::Version) {
+        writeln!(io::stdout().lock(), "{}", version())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    debug::listen(&flags)?;
+    let mut choices = Choices::read(&flags)?;
+    let around = Surroundings::look()?;
+    let is_interactive =
+        around.is_terminal && !flags.has(Id::Print) && choices.formats.input == InputFormat::Text;
+    let mut needs_choice = false;
+    if let SessionStart::Resume { which, .. } = &choices.start {
+        needs_choice = which.is_empty();
+    }
+    if needs_choice && !is_interactive {
+        return Err(Refusal::new(
+            "Error: --resume requires a valid session ID or session title when used with --print. \
+             Usage: towline -p --resume <session-id|title>",
+        )
+        .into());
+    }
+    if is_interactive && flags.prompt.is_none() && !needs_choice {
+        help::welcome(&mut io::stdout().lock())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let documents = Documents::read(&flags, &choices, &around)?;
+    if needs_choice {
+        let Some(picked) = picker::pick(&documents, flags.prompt.is_none())? else {
+            return Ok(ExitCode::SUCCESS);
+        };
+        if let SessionStart::Resume { which, .. } = &mut choices.start {
+            *which = picked.session;
+        }
+        flags.prompt = flags.prompt.or(picked.prompt);
+    }
+    let plan = config::plan(&flags, choices, documents, &around)?;
+    for notice in &plan.notices {
+        // With standard error gone there is nobody left to tell.
+        writeln!(io::stderr().lock(), "towline: {}", escaped(notice)).ok();
+    }
+    child::block_on(run::run(plan))
+}
+
+/// The first word is a version that hosts know; then who it really is.
+fn version() -> String {
+    let (speaks, own) = (towline_agent::SPEAKS_AS, env!("CARGO_PKG_VERSION"));
+    format!("{speaks} (towline {own})")
+}
