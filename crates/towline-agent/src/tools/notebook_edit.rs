@@ -148,11 +148,12 @@ impl NotebookEdit {
                 let id = notebook
                     .has_ids()
                     .then(|| Uuid::new_v4().simple().to_string()[..8].to_owned());
-                // In the order in which Jupyter's own cells have them.
+                // In the order in which the real CLI writes them.
                 let mut cell = json!({"cell_type": self.cell_type});
                 if let Some(id) = &id {
                     cell["id"] = json!(id);
                 }
+                cell["source"] = json!(self.new_source);
                 cell["metadata"] = json!({});
                 self.fill(&mut cell);
                 notebook.cells_mut().insert(at.map_or(0, |at| at + 1), cell);
