@@ -336,7 +336,7 @@ fn block(block: &Block) -> String {
         Block::ToolUse(call) => format!(
             "{} {}",
             call.name,
-            cut(call.input.as_ref().map_or("", Json::as_str))
+            cut(&call.input.as_ref().map_or_else(String::new, sorted))
         ),
         Block::ToolResult(result) => {
             let failed = match result.is_error.as_option() {
@@ -348,6 +348,13 @@ fn block(block: &Block) -> String {
         }
         other => other.kind().to_owned(),
     }
+}
+
+/// An input with its fields in the order of their names: which one a model writes first is of no account.
+fn sorted(input: &Json) -> String {
+    let mut value: serde_json::Value = input.parse().unwrap();
+    value.sort_all_objects();
+    value.to_string()
 }
 
 /// The beginning of a text: enough to know it by.
