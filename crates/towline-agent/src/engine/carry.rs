@@ -28,6 +28,9 @@ const EVENTS: usize = 64;
 impl Engine {
     /// A turn begins with all prompts that wait.
     pub(super) fn start_turn(&mut self) {
+        if let Some(title) = self.config.session.title.take() {
+            self.rename(&title.into());
+        }
         let batch = self.inbox.next_batch();
         let ids: Vec<_> = batch
             .iter()

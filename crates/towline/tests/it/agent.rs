@@ -263,6 +263,30 @@ fn stream_json_is_a_line_each() {
 }
 
 #[test]
+fn a_session_that_was_given_a_name_is_resumed_by_it() {
+    let room = Room::new();
+    let named = [
+        "--model",
+        "offline",
+        "-p",
+        "hello",
+        "--name",
+        "release notes",
+    ];
+    assert_eq!(room.run(&named, "").code, Some(0));
+    let resume = [
+        "--model",
+        "offline",
+        "-p",
+        "--resume",
+        "release notes",
+        "and?",
+    ];
+    let ran = room.run(&resume, "");
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn a_host_of_document_003_is_understood() {
     let room = Room::new();
     let folder = room.0.path().join("project/sub");

@@ -141,15 +141,8 @@ impl Engine {
     pub(super) fn settings(&self) -> SettingsAnswer {
         let mut effective = serde_json::Map::new();
         let mut sources = Vec::new();
-        let files = towline_store::Workspace::at(&self.config.cwd)
-            .map(|workspace| self.config.home.settings(&workspace, &self.config.managed))
-            .unwrap_or_default();
-        for file in files {
-            let settings = file
-                .text
-                .ok()
-                .and_then(|text| serde_json::from_str::<Value>(&text).ok());
-            if let Some(Value::Object(settings)) = settings {
+        for file in &self.config.settings {
+            if let Ok(Value::Object(settings)) = serde_json::from_str(&file.text) {
                 sources.extend(raw(
                     &json!({"source": file.source.as_str(), "settings": settings}),
                 ));
@@ -196,7 +189,7 @@ impl Engine {
     }
 
     /// Gives the session a title.
-    pub(super) fn rename(&mut self, title: &Text) {
+    pub(in crate::engine) fn rename(&mut self, title: &Text) {
         self.session.title = Some(title.detached());
         self.record_title(title);
         let line = towline_protocol::SessionTitleChanged {
