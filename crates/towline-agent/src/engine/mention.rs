@@ -47,11 +47,7 @@ pub(super) fn mentioned(
 }
 
 fn read(path: &Path) -> Option<(String, bool)> {
-    let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).ok()?;
-    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    let is_cut = metadata.len() > bytes.len() as u64;
+    let (bytes, is_cut) = beginning_of(path, MAX_BYTES)?;
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         // Half a character at the cut is no reason to leave the file out.
@@ -59,6 +55,17 @@ fn read(path: &Path) -> Option<(String, bool)> {
         Err(_) => return None,
     };
     Some((text, is_cut))
+}
+
+/// The beginning of a plain file, and whether there is more.
+pub(super) fn beginning_of(path: &Path, most: u64) -> Option<(Vec<u8>, bool)> {
+    // Looked at first: to open a pipe is to wait for whoever writes to it.
+    let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let file = std::fs::File::open(path).ok()?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    let more = metadata.len() > bytes.len() as u64;
+    Some((bytes, more))
 }
 
 #[cfg(test)]

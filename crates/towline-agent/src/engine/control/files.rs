@@ -1,7 +1,5 @@
 //! What hosts ask about files, settings files and running commands.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 use towline_protocol::{
     Json,
@@ -11,7 +9,10 @@ use towline_protocol::{
     },
 };
 
-use super::{super::Engine, Answered, empty, plain, value};
+use super::{
+    super::{Engine, mention::beginning_of},
+    Answered, empty, plain, value,
+};
 
 /// How much of a file a host gets.
 const MAX_FILE: u64 = 10 << 20;
@@ -29,7 +30,7 @@ impl Engine {
             return Err(denied());
         }
         let most = request.max_bytes.unwrap_or(MAX_FILE).min(MAX_FILE);
-        let (bytes, truncated) = read_some(&path, most).ok_or_else(denied)?;
+        let (bytes, truncated) = beginning_of(&path, most).ok_or_else(denied)?;
         let (contents, lossy) = match String::from_utf8(bytes) {
             Ok(text) => (text, false),
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
@@ -154,17 +155,6 @@ impl Engine {
         file.write(&(text + "\n")).map_err(|error| failed(&error))?;
         empty()
     }
-}
-
-/// The beginning of a plain file, and whether there is more.
-fn read_some(path: &Path, most: u64) -> Option<(Vec<u8>, bool)> {
-    use std::io::Read as _;
-    let file = std::fs::File::open(path).ok()?;
-    let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).ok()?;
-    let more = metadata.len() > bytes.len() as u64;
-    Some((bytes, more))
 }
 
 /// The settings that a host may change.
