@@ -1,7 +1,7 @@
 //! A coding agent that speaks the stream-json protocol: what is on the other end of the wire.
 //!
-//! [`serve`] takes the host's lines and gives the agent's. Inside, [`turn`] is a pure machine from one prompt to
-//! one result; `engine` is the loop around it that carries out what it asks for: [`model`] calls, [`tools`], questions
+//! [`serve`] takes the host's lines and gives the agent's. Inside, `turn` is a pure machine from one prompt to
+//! one result; `engine` is the loop around it that carries out what it asks for: `model` calls, `tools`, questions
 //! to the host, records of the transcript.
 //!
 //! Nothing here reads the environment, the command line, `$HOME` or standard input: whoever starts the agent gives

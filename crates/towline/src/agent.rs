@@ -1,7 +1,7 @@
 //! `towline [flags] [prompt]`: the agent itself, on standard input and output.
 //!
 //! [`arguments`] reads the command line by the table in [`flags`], [`choices`] checks it, [`documents`] reads the files it
-//! leads to, [`config`] puts it together, [`run`] lets the agent work. Wrong use is a [`Refusal`]: one line, exit code 1.
+//! leads to, [`config`] puts it together, [`mod@run`] lets the agent work. Wrong use is a [`Refusal`]: one line, exit code 1.
 
 mod api;
 mod arguments;
