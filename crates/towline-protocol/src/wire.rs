@@ -15,7 +15,7 @@ pub use values::{Map, OneOrMany, TextOrJson};
 
 pub(crate) use extra::Unnamed;
 pub(crate) use field::{Field, take, take_alias};
-pub(crate) use macros::{wire_enum, wire_ids, wire_name, wire_strings, wire_structs};
+pub(crate) use macros::{serde_as_str, wire_enum, wire_ids, wire_name, wire_strings, wire_structs};
 
 use crate::json::{DecodeError, Json, Reader, Spelling, Text, Writer};
 

@@ -232,6 +232,8 @@ macro_rules! wire_strings {
             }
         }
 
+        $crate::wire::serde_as_str!($Name);
+
         impl From<&str> for $Name {
             fn from(text: &str) -> Self {
                 match text {
@@ -269,6 +271,29 @@ macro_rules! wire_strings {
     )*};
 }
 
+/// Lets what is a string on the wire be a part of types that serde reads and writes.
+macro_rules! serde_as_str {
+    ($Name:ident) => {
+        impl ::serde::Serialize for $Name {
+            fn serialize<S: ::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $Name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
+                <String as ::serde::Deserialize>::deserialize(deserializer)
+                    .map(|text| Self::from(text.as_str()))
+            }
+        }
+    };
+}
+
 /// Newtypes over [`Text`](crate::Text) for the ids of the wire, so that one cannot be taken for another.
 macro_rules! wire_ids {
     ($( $(#[$meta:meta])* $Name:ident; )*) => {$(
@@ -304,6 +329,8 @@ macro_rules! wire_ids {
                 f.pad(&self.0)
             }
         }
+
+        $crate::wire::serde_as_str!($Name);
 
         impl From<&str> for $Name {
             fn from(id: &str) -> Self {
@@ -364,4 +391,4 @@ macro_rules! wire_name {
     };
 }
 
-pub(crate) use {wire_enum, wire_ids, wire_name, wire_strings, wire_structs};
+pub(crate) use {serde_as_str, wire_enum, wire_ids, wire_name, wire_strings, wire_structs};

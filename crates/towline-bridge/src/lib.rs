@@ -1,0 +1,12 @@
+//! Carries the sessions of coding agents to anyone who watches: browsers, phones, other programs.
+//!
+//! Everything that lasts is a [`Frame`] with a number. The `hub` (pure) decides who sees what and which questions are
+//! open; its shell starts agents, and writes to the [`log`] before anyone sees a frame. Surfaces translate.
+#![warn(missing_docs)]
+
+mod frame;
+pub mod log;
+mod record;
+
+pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};
+pub use record::{SessionRecord, Usage};
