@@ -4,9 +4,12 @@
 //! open; its shell starts agents, and writes to the [`log`] before anyone sees a frame. Surfaces translate.
 #![warn(missing_docs)]
 
+mod bridge;
 mod frame;
+pub mod hub;
 pub mod log;
 mod record;
 
+pub use bridge::{Bridge, Launch, Parts, Reader, Restored, Shown, Viewer};
 pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};
 pub use record::{SessionRecord, Usage};

@@ -1,0 +1,379 @@
+//! The tasks of one run of an agent: one listens to it, the other obeys. Questions wait in between for their answers.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use towline_host::{
+    Answers, Choices, Control as HostControl, Destination, Dialog, Event, Events, Permission,
+    PermissionMode, Plan, Prompt, QuestionId, Withdrawal,
+    protocol::{Content, Json, SessionId, Wire, control::request::CanUseTool},
+};
+use towline_protocol::dialect::pocket::BridgeId;
+
+use crate::{
+    Ask, Input, NoteCode, Outcome, Question,
+    hub::{AgentEvent, Change, Control, Decision, Order, Refusal, Remember, Reply, Setup, Ticket},
+};
+
+use super::{FromAgent, Launch};
+
+/// Where what an agent does goes.
+#[derive(Clone, Debug)]
+pub(super) struct Outlet {
+    session: BridgeId,
+    run: u64,
+    events: mpsc::Sender<FromAgent>,
+}
+
+impl Outlet {
+    pub(super) fn new(session: BridgeId, run: u64, events: mpsc::Sender<FromAgent>) -> Self {
+        Self {
+            session,
+            run,
+            events,
+        }
+    }
+
+    async fn tell(&self, event: AgentEvent) {
+        let event = FromAgent::Event(self.session.clone(), self.run, event);
+        // Without the bridge there is nobody to tell.
+        self.events.send(event).await.ok();
+    }
+}
+
+/// Starts an agent and stays with it to its end.
+pub(super) async fn run(
+    launch: Launch,
+    setup: Setup,
+    orders: mpsc::UnboundedReceiver<Order>,
+    outlet: Outlet,
+) {
+    match start(&launch, &setup).await {
+        Ok(session) => {
+            let about = session.agent().map(Wire::to_json);
+            let about = about.and_then(|json| RawValue::from_string(json.as_str().to_owned()).ok());
+            outlet.tell(AgentEvent::Started(about)).await;
+            let (control, events) = session.split();
+            let open = Open::default();
+            let obeying = tokio::spawn(obey(orders, control, open.clone(), outlet.clone()));
+            listen(events, open, &outlet).await;
+            obeying.abort();
+        }
+        Err(why) => outlet.tell(AgentEvent::StartFailed(why)).await,
+    }
+    let gone = FromAgent::Gone(outlet.session.clone(), outlet.run);
+    outlet.events.send(gone).await.ok();
+}
+
+async fn start(launch: &Launch, setup: &Setup) -> Result<towline_host::Session, String> {
+    let command = launch(setup)?;
+    command.spawn().await.map_err(|error| {
+        let causes =
+            std::iter::successors(std::error::Error::source(&error), |error| error.source());
+        causes.fold(
+            format!("The agent could not be started: {error}"),
+            |why, cause| format!("{why}: {cause}"),
+        )
+    })
+}
+
+/// The questions that wait for an answer, by their names in the session.
+#[derive(Clone, Debug, Default)]
+struct Open(Arc<Mutex<HashMap<String, Asked>>>);
+
+#[derive(Debug)]
+enum Asked {
+    Permission(Box<Permission>),
+    Choices(Box<Choices>),
+    Plan(Box<Plan>),
+    Dialog(Box<Dialog>),
+}
+
+impl Open {
+    fn with<T>(&self, change: impl FnOnce(&mut HashMap<String, Asked>) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+async fn listen(mut events: Events, open: Open, outlet: &Outlet) {
+    let mut session_id: Option<SessionId> = None;
+    let mut names: HashMap<QuestionId, String> = HashMap::new();
+    let mut asked = 0_u64;
+    while let Some(event) = events.next().await {
+        let known = events.progress().session_id();
+        if known != session_id.as_ref()
+            && let Some(id) = known.cloned()
+        {
+            session_id = Some(id.clone());
+            outlet.tell(AgentEvent::SessionId(id)).await;
+        }
+        let (ask, question) = match event {
+            Event::Message(frame) => {
+                outlet.tell(AgentEvent::Line(Box::new(frame))).await;
+                continue;
+            }
+            Event::Permission(question) => (Ask::Permission, Asked::Permission(question)),
+            Event::Choices(question) => (Ask::Choices, Asked::Choices(question)),
+            Event::Plan(question) => (Ask::Plan, Asked::Plan(question)),
+            Event::Dialog(question) => (Ask::Dialog, Asked::Dialog(question)),
+            Event::Withdrawn { question, reason } => {
+                if let Some(name) = names.remove(&question) {
+                    drop(open.with(|open| open.remove(&name)));
+                    let outcome = match reason {
+                        Withdrawal::Cancelled => Outcome::Cancelled,
+                        Withdrawal::TimedOut => Outcome::TimedOut,
+                        Withdrawal::Closed => Outcome::AgentEnded,
+                    };
+                    outlet.tell(AgentEvent::Withdrawn(name, outcome)).await;
+                }
+                continue;
+            }
+            Event::Malformed(malformed) => {
+                let start = malformed.line.floor_char_boundary(SHOWN);
+                let text = format!("{}: {}", malformed.problem, &malformed.line[..start]);
+                outlet
+                    .tell(AgentEvent::Note(NoteCode::Malformed, text))
+                    .await;
+                continue;
+            }
+            Event::Stderr(words) => {
+                let text = words[..words.floor_char_boundary(SHOWN)].to_owned();
+                outlet.tell(AgentEvent::Note(NoteCode::Stderr, text)).await;
+                continue;
+            }
+            Event::Ended(ending) => {
+                let (how, wanted) = (ending.to_string(), ending.closed);
+                outlet.tell(AgentEvent::Ended { how, wanted }).await;
+                continue;
+            }
+            // Hooks are for programs; none was registered.
+            _ => continue,
+        };
+        asked += 1;
+        let (id, question, data) = describe(ask, question, asked, &open);
+        names.insert(id, data.id.clone());
+        open.with(|open| open.insert(data.id.clone(), question));
+        outlet.tell(AgentEvent::Asked(data)).await;
+    }
+}
+
+/// A question for people to see, and its name.
+fn describe(ask: Ask, asked: Asked, count: u64, open: &Open) -> (QuestionId, Asked, Question) {
+    let (id, request) = match &asked {
+        Asked::Permission(question) => (question.id(), Some(question.request())),
+        Asked::Choices(question) => (question.id(), Some(question.request())),
+        Asked::Plan(question) => (question.id(), Some(question.request())),
+        Asked::Dialog(question) => (question.id(), None),
+    };
+    let whole = match (&asked, request) {
+        (Asked::Dialog(question), _) => question.request().to_json(),
+        (_, Some(request)) => request.to_json(),
+        (_, None) => Json::empty_object(),
+    };
+    let tool_use_id = request.and_then(|request| request.tool_use_id.clone());
+    let mut name = match &tool_use_id {
+        Some(id) => id.to_string(),
+        None => format!("question-{count}"),
+    };
+    if open.with(|open| open.contains_key(&name)) {
+        name = format!("{name}-{count}");
+    }
+    let input = match &asked {
+        // A plan is not in the question but in the call before it.
+        Asked::Plan(plan) => plan_input(plan),
+        _ => request.map_or_else(Json::empty_object, |request: &CanUseTool| {
+            request.input.clone()
+        }),
+    };
+    let question = Question {
+        id: name,
+        ask,
+        tool_name: request.map_or_else(|| "Dialog".into(), |request| request.tool_name.detached()),
+        tool_use_id: tool_use_id.map(|id| id.detached()),
+        input: raw(&input),
+        request: raw(&whole),
+    };
+    (id, asked, question)
+}
+
+fn plan_input(plan: &Plan) -> Json {
+    let input = plan.request().input.clone();
+    let Some(text) = plan.text() else {
+        return input;
+    };
+    let Ok(mut fields) = input.parse::<serde_json::Map<String, serde_json::Value>>() else {
+        return input;
+    };
+    fields.insert("plan".to_owned(), text.as_str().into());
+    Json::of(&fields).unwrap_or(input)
+}
+
+fn raw(json: &Json) -> Box<RawValue> {
+    RawValue::from_string(json.as_str().to_owned()).unwrap_or_default()
+}
+
+async fn obey(
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    control: HostControl,
+    open: Open,
+    outlet: Outlet,
+) {
+    while let Some(order) = orders.recv().await {
+        match order {
+            Order::Start(_) => {}
+            Order::Send(input) => {
+                if let Err(error) = control.send(prompt(&input)).await {
+                    let text = format!("A message did not reach the agent: {error}");
+                    outlet
+                        .tell(AgentEvent::Note(NoteCode::AgentDied, text))
+                        .await;
+                }
+            }
+            Order::Answer(name, decision) => {
+                if let Some(asked) = open.with(|open| open.remove(&name)) {
+                    answer(asked, decision);
+                }
+            }
+            // In a task of its own: an agent that does not answer must not keep the next order waiting.
+            Order::Control(order, ticket) => {
+                tokio::spawn(carry_out(order, ticket, control.clone(), outlet.clone()));
+            }
+            Order::Close => {
+                control.close().await;
+            }
+        }
+    }
+}
+
+fn prompt(input: &Input) -> Prompt {
+    let content = Content::from_json(input.content.get().to_owned());
+    match content {
+        Ok(Content::Blocks(blocks)) => blocks.into_iter().fold(Prompt::new(), Prompt::block),
+        Ok(content) => content.text().as_str().into(),
+        Err(_) => input.content.get().into(),
+    }
+}
+
+fn answer(asked: Asked, decision: Decision) {
+    match (asked, decision) {
+        (
+            Asked::Permission(question),
+            Decision::Allow {
+                input, remember, ..
+            },
+        ) => {
+            allow(*question, input, remember);
+        }
+        (
+            Asked::Plan(plan),
+            Decision::Allow {
+                mode: Some(mode), ..
+            },
+        ) => plan.approve_in(mode),
+        (Asked::Plan(plan), Decision::Allow { remember, .. }) => match remember {
+            Remember::Once => plan.approve(),
+            Remember::Session | Remember::Saved => plan.approve_in(PermissionMode::AcceptEdits),
+        },
+        (Asked::Choices(choices), Decision::Choose { answers }) => {
+            let chosen = answers
+                .iter()
+                .fold(Answers::new(), |chosen, (question, answers)| {
+                    chosen.choose(question, answers)
+                });
+            choices.answer(chosen);
+        }
+        (Asked::Choices(choices), Decision::Say { words }) => choices.respond(words),
+        (
+            Asked::Permission(question),
+            Decision::Deny {
+                message,
+                interrupt: true,
+            },
+        ) => {
+            question.deny_and_interrupt(why(message));
+        }
+        (Asked::Permission(question), Decision::Deny { message, .. }) => {
+            question.deny(why(message))
+        }
+        (Asked::Choices(question), Decision::Deny { message, .. }) => question.deny(why(message)),
+        (Asked::Plan(question), Decision::Deny { message, .. }) => question.reject(why(message)),
+        (Asked::Dialog(question), Decision::Deny { message, .. }) => question.refuse(why(message)),
+        (Asked::Permission(question), Decision::Say { words }) => question.deny(words),
+        (Asked::Plan(question), Decision::Say { words }) => question.reject(words),
+        (Asked::Dialog(dialog), Decision::Allow { input, .. }) => {
+            let content = input.and_then(|input| Json::of(&input).ok());
+            let content = content.unwrap_or_else(Json::empty_object);
+            dialog.answer(&towline_host::DialogAnswer::Accept(content));
+        }
+        // An answer of another kind than was asked for: the question is denied when it is dropped.
+        (asked, _) => drop(asked),
+    }
+}
+
+fn allow(question: Permission, input: Option<serde_json::Value>, remember: Remember) {
+    match (input.and_then(|input| Json::of(&input).ok()), remember) {
+        (Some(input), _) => question.allow_with(input),
+        (None, Remember::Once) => question.allow(),
+        (None, Remember::Session) => {
+            let mut updates = question.suggestions().to_vec();
+            for update in &mut updates {
+                update.destination = Some(Destination::Session);
+            }
+            if updates.is_empty() {
+                question.allow_tool_for_session();
+            } else {
+                question.allow_and(updates);
+            }
+        }
+        (None, Remember::Saved) => question.accept_suggestions(),
+    }
+}
+
+fn why(message: Option<String>) -> String {
+    message.unwrap_or_else(|| "The user does not want this to run.".to_owned())
+}
+
+async fn carry_out(order: Control, ticket: Ticket, control: HostControl, outlet: Outlet) {
+    let mut change = None;
+    let done = match order {
+        Control::Interrupt => control.interrupt().await.map(|_| None),
+        Control::SetMode(mode) => {
+            change = Some(Change::Mode(mode.clone()));
+            control.set_permission_mode(mode).await.map(|_| None)
+        }
+        Control::SetModel(model) => {
+            change = Some(Change::Model(model.clone()));
+            control.set_model(model.as_deref()).await.map(|()| None)
+        }
+        Control::RewindFiles { to, dry_run } => {
+            let answer = if dry_run {
+                control.preview_rewind(&to).await
+            } else {
+                control.rewind_files(&to).await
+            };
+            answer.map(|answer| Some(answer.to_json()))
+        }
+        Control::Other(subtype, fields) => control.control(&subtype, &fields).await,
+    };
+    let reply = match done {
+        Ok(answer) => {
+            if let Some(change) = change {
+                outlet.tell(AgentEvent::Changed(change)).await;
+            }
+            Reply::Done(answer)
+        }
+        Err(error) => Reply::Refused(Refusal::Agent(error.to_string())),
+    };
+    outlet
+        .events
+        .send(FromAgent::Reply(ticket, reply))
+        .await
+        .ok();
+}
+
+/// How much of what an agent wrote by mistake is shown.
+const SHOWN: usize = 2000;

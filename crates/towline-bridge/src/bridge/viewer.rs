@@ -1,0 +1,196 @@
+//! [`Viewer`]: whoever watches, with a bounded queue, and what it missed read from the log.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::sync::Notify;
+use towline_protocol::dialect::pocket::BridgeId;
+
+use crate::{
+    Frame,
+    hub::{Item, Outbox, ViewerId},
+    log::{LogError, Page},
+};
+
+use super::{Bridge, Request};
+
+/// Somebody who watches. Gone when it is dropped.
+#[derive(Debug)]
+pub struct Viewer {
+    id: ViewerId,
+    queue: Arc<Queue>,
+    bridge: Bridge,
+    /// What is being read from the log.
+    replay: Option<Replay>,
+}
+
+/// What a viewer is shown.
+#[derive(Debug)]
+pub enum Shown {
+    /// Something of the hub; never [`Item::Behind`].
+    Item(Item),
+    /// The viewer was too slow, and what it was not shown is left out; the frames among that follow.
+    Gap {
+        /// The session.
+        session: BridgeId,
+        /// The number of the last frame that it was shown.
+        after: u64,
+    },
+    /// The log could not be read.
+    Failed(LogError),
+}
+
+/// Between the task that owns the hub and the one that shows.
+#[derive(Debug)]
+pub(super) struct Queue {
+    outbox: Mutex<Outbox>,
+    filled: Notify,
+}
+
+#[derive(Debug)]
+struct Replay {
+    session: BridgeId,
+    after: u64,
+    page: VecDeque<Frame>,
+}
+
+impl Queue {
+    pub(super) fn new(bytes: usize) -> Self {
+        Self {
+            outbox: Mutex::new(Outbox::new(bytes)),
+            filled: Notify::new(),
+        }
+    }
+
+    pub(super) fn push(&self, item: Item) {
+        self.lock().push(item);
+        self.filled.notify_one();
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Outbox> {
+        // Nothing in here panics halfway through a change.
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Viewer {
+    pub(super) fn new(id: ViewerId, queue: Arc<Queue>, bridge: Bridge) -> Self {
+        Self {
+            id,
+            queue,
+            bridge,
+            replay: None,
+        }
+    }
+
+    /// Wants to see a session from after a frame on: the rest of its frames, then the messages in progress, then live.
+    pub async fn attach(&self, session: &BridgeId, after: u64) {
+        let request = Request::Attach(self.id, session.clone(), after);
+        self.bridge.requests.send(request).await.ok();
+    }
+
+    /// Does not want to see a session any more.
+    pub async fn detach(&self, session: &BridgeId) {
+        let request = Request::Detach(self.id, session.clone());
+        self.bridge.requests.send(request).await.ok();
+    }
+
+    /// What is to be shown next; nothing if the viewer is too slow even for the list of sessions.
+    ///
+    /// Can be dropped and called again without losing anything.
+    pub async fn next(&mut self) -> Option<Shown> {
+        loop {
+            if self.replay.is_some() {
+                if let Some(shown) = self.replay().await {
+                    return Some(shown);
+                }
+                continue;
+            }
+            let taken = {
+                let mut outbox = self.queue.lock();
+                if outbox.is_overflown() {
+                    return None;
+                }
+                outbox.take()
+            };
+            match taken {
+                Some(Item::Behind {
+                    session,
+                    after,
+                    gap,
+                }) => {
+                    self.replay = Some(Replay {
+                        session: session.clone(),
+                        after,
+                        page: VecDeque::new(),
+                    });
+                    if gap {
+                        return Some(Shown::Gap { session, after });
+                    }
+                }
+                Some(item) => return Some(Shown::Item(item)),
+                None => self.queue.filled.notified().await,
+            }
+        }
+    }
+
+    /// What can be shown without waiting; [`Viewer::next`] gives the rest.
+    pub fn try_next(&mut self) -> Option<Shown> {
+        if self.replay.is_some() {
+            return None;
+        }
+        let mut outbox = self.queue.lock();
+        if outbox.is_overflown() || !outbox.has_items() {
+            return None;
+        }
+        outbox.take().map(Shown::Item)
+    }
+
+    /// The next frame from the log; nothing at its end, where the hub is asked to go on.
+    async fn replay(&mut self) -> Option<Shown> {
+        let replay = self.replay.as_mut()?;
+        if replay.page.is_empty() {
+            match self
+                .bridge
+                .frames(&replay.session, replay.after, PAGE)
+                .await
+            {
+                Ok(frames) => replay.page = frames.into(),
+                Err(error) => {
+                    self.replay = None;
+                    return Some(Shown::Failed(error));
+                }
+            }
+        }
+        let Some(frame) = replay.page.pop_front() else {
+            let (session, after) = (replay.session.clone(), replay.after);
+            self.attach(&session, after).await;
+            self.replay = None;
+            return None;
+        };
+        replay.after = frame.seq;
+        Some(Shown::Item(Item::Frame {
+            session: replay.session.clone(),
+            frame: Arc::new(frame),
+        }))
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        let (requests, id) = (self.bridge.requests.clone(), self.id);
+        if requests.try_send(Request::Leave(id)).is_err()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(async move { requests.send(Request::Leave(id)).await });
+        }
+    }
+}
+
+/// How much is read from the log at once.
+const PAGE: Page = Page {
+    frames: 200,
+    bytes: 256 << 10,
+};

@@ -1,0 +1,663 @@
+//! One session in the hub: its numbering, its status, its open questions, and who is shown what in which order.
+//!
+//! A frame is shown once it is written. What comes after it waits behind it, so that the order is the same for all.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use towline_protocol::{
+    Frame as LineFrame, Number, SessionState, System, Text, ToHost, ToolUseId, TurnResult,
+    dialect::pocket::{BridgeId, ClientMessageId, Status},
+};
+
+use crate::{
+    Answered, Frame, Input, Kind, Note, NoteCode, Outcome, Question, SessionRecord, log::Write,
+};
+
+use super::{
+    AgentEvent, Change, Decision, Description, From, Item, Order, Output, Refusal, Remember, Reply,
+    Setup, Ticket, ViewerId, draft::Drafts,
+};
+
+/// A session that the bridge knows.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) record: SessionRecord,
+    pub(super) viewers: Vec<ViewerId>,
+    setup: Setup,
+    agent: Agent,
+    /// Which run of the agent it is; what an earlier one says does not count.
+    run: u64,
+    is_running: bool,
+    is_compacting: bool,
+    questions: Vec<Question>,
+    /// How the latest questions ended.
+    over: VecDeque<Answered>,
+    drafts: Drafts,
+    about: Option<Box<RawValue>>,
+    /// Inputs that wait for the agent to start.
+    waiting: VecDeque<Input>,
+    /// The latest inputs by what their clients call them.
+    taken: HashMap<ClientMessageId, u64>,
+    /// The number of the last frame that viewers may see.
+    shown: u64,
+    held: VecDeque<Held>,
+    /// Whether the record has changed since it was last written.
+    is_changed: bool,
+    /// What the agent says that this run of it has cost.
+    cost_of_run: f64,
+    outputs: VecDeque<Output>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Agent {
+    /// It does not run, and nobody minds.
+    Asleep,
+    Starting,
+    Up,
+    /// It ended when nobody wanted it to.
+    Dead,
+}
+
+/// What waits for a frame to be written.
+#[derive(Debug)]
+enum Held {
+    Frame(Arc<Frame>, Vec<Output>),
+    Item(Item),
+}
+
+impl Session {
+    pub(super) fn new(record: SessionRecord, setup: Setup) -> Self {
+        Self {
+            shown: record.last_seq,
+            is_changed: true,
+            cost_of_run: 0.0,
+            record,
+            setup,
+            viewers: Vec::new(),
+            agent: Agent::Asleep,
+            run: 0,
+            is_running: false,
+            is_compacting: false,
+            questions: Vec::new(),
+            over: VecDeque::new(),
+            drafts: Drafts::default(),
+            about: None,
+            waiting: VecDeque::new(),
+            taken: HashMap::new(),
+            held: VecDeque::new(),
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// A session that was there before the bridge was started: what was open is not any more.
+    pub(super) fn restored(
+        record: SessionRecord,
+        open: Vec<Question>,
+        taken: HashMap<ClientMessageId, u64>,
+        now: u64,
+    ) -> Self {
+        let setup = Setup {
+            agent: record.agent.clone(),
+            directory: record.directory.clone(),
+            additional_directories: record.additional_directories.clone(),
+            model: record.model.clone(),
+            permission_mode: record.permission_mode.clone(),
+            ..Setup::default()
+        };
+        let was_at_work = !matches!(record.status, Status::Idle | Status::Dead);
+        let was_dead = record.status == Status::Dead;
+        let mut session = Self::new(record, setup);
+        session.taken = taken;
+        session.questions = open;
+        session.end_questions(Outcome::Cancelled, now);
+        if was_at_work {
+            let text = "The bridge was restarted, and what the agent was doing is cut off. \
+                        The next message goes on from there.";
+            session.note(NoteCode::CutOff, text, now);
+        }
+        if was_at_work || was_dead {
+            session.agent = Agent::Dead;
+        }
+        session.settle();
+        session
+    }
+
+    pub(super) fn take_outputs(&mut self) -> VecDeque<Output> {
+        std::mem::take(&mut self.outputs)
+    }
+
+    pub(super) fn id(&self) -> &BridgeId {
+        &self.record.id
+    }
+
+    pub(super) fn status(&self) -> Status {
+        match self.agent {
+            Agent::Dead => Status::Dead,
+            _ if !self.questions.is_empty() => Status::WaitingApproval,
+            Agent::Starting => Status::Starting,
+            Agent::Up if self.is_compacting => Status::Compacting,
+            Agent::Up if self.is_running => Status::Running,
+            _ => Status::Idle,
+        }
+    }
+
+    /// Whether an agent runs for it.
+    pub(super) fn has_agent(&self) -> bool {
+        matches!(self.agent, Agent::Starting | Agent::Up)
+    }
+
+    /// Whether its agent could be stopped without anyone noticing.
+    pub(super) fn could_sleep(&self) -> bool {
+        self.agent == Agent::Up && self.status() == Status::Idle && self.held.is_empty()
+    }
+
+    pub(super) fn describe(&self) -> Description {
+        Description {
+            record: self.record.clone(),
+            questions: self.questions.clone(),
+            about: self.about.clone(),
+        }
+    }
+
+    pub(super) fn question(&self, id: &str) -> Result<&Question, Refusal> {
+        let open = self.questions.iter().find(|question| question.id == id);
+        open.ok_or_else(|| match self.over.iter().find(|over| over.id == id) {
+            Some(over) => Refusal::Over(over.clone()),
+            None => Refusal::NoQuestion(id.to_owned()),
+        })
+    }
+
+    /// Starts the agent, if it does not run.
+    pub(super) fn wake(&mut self) {
+        if self.has_agent() {
+            return;
+        }
+        self.agent = Agent::Starting;
+        self.run += 1;
+        let mut setup = self.setup.clone();
+        if let Some(id) = &self.record.agent_session_id
+            && setup.from == From::Nothing
+        {
+            setup.from = From::Session {
+                id: id.clone(),
+                fork: false,
+                at: None,
+            };
+        }
+        self.tell(Order::Start(Box::new(setup)));
+        self.settle();
+    }
+
+    pub(super) fn input(&mut self, input: Input, ticket: Ticket, now: u64) {
+        if let Some(id) = &input.client_message_id
+            && let Some(&seq) = self.taken.get(id)
+        {
+            let reply = Reply::Accepted {
+                seq,
+                queued: false,
+                repeated: true,
+            };
+            return self.outputs.push_back(Output::Reply(ticket, reply));
+        }
+        if self.waiting.len() >= MOST_WAITING {
+            let why = "too many messages wait for the agent to start".to_owned();
+            let reply = Reply::Refused(Refusal::Busy(why));
+            return self.outputs.push_back(Output::Reply(ticket, reply));
+        }
+        let queued = self.status() != Status::Idle && self.status() != Status::Dead;
+        let seq = self.record.last_seq + 1;
+        if let Some(id) = &input.client_message_id {
+            self.taken.insert(id.clone(), seq);
+        }
+        let reply = Output::Reply(
+            ticket,
+            Reply::Accepted {
+                seq,
+                queued,
+                repeated: false,
+            },
+        );
+        let mut then = vec![reply];
+        self.is_changed |= std::mem::take(&mut self.record.archived);
+        if self.agent == Agent::Up {
+            self.is_running = true;
+            then.push(Output::Agent(
+                self.id().clone(),
+                self.run,
+                Order::Send(input.clone()),
+            ));
+        } else {
+            self.waiting.push_back(input.clone());
+        }
+        self.append(Kind::Input, &input, then, now);
+        self.wake();
+        self.settle();
+    }
+
+    pub(super) fn answer(
+        &mut self,
+        id: &str,
+        decision: Decision,
+        by: String,
+        ticket: Ticket,
+        now: u64,
+    ) {
+        if let Err(refusal) = self.question(id) {
+            return self
+                .outputs
+                .push_back(Output::Reply(ticket, Reply::Refused(refusal)));
+        }
+        let (outcome, message) = match &decision {
+            Decision::Allow { remember, .. } => (
+                match remember {
+                    Remember::Once => Outcome::Allowed,
+                    Remember::Session => Outcome::AllowedForSession,
+                    Remember::Saved => Outcome::AllowedAndSaved,
+                },
+                None,
+            ),
+            Decision::Deny { message, .. } => (Outcome::Denied, message.clone()),
+            Decision::Choose { answers } => {
+                let answers = answers.values().map(|answers| answers.join(", "));
+                (
+                    Outcome::Answered,
+                    Some(answers.collect::<Vec<_>>().join("; ")),
+                )
+            }
+            Decision::Say { words } => (Outcome::Answered, Some(words.clone())),
+        };
+        let answered = Answered {
+            id: id.to_owned(),
+            outcome,
+            by: Some(by),
+            message,
+        };
+        let then = vec![
+            Output::Agent(
+                self.id().clone(),
+                self.run,
+                Order::Answer(id.to_owned(), decision),
+            ),
+            Output::Reply(ticket, Reply::Done(None)),
+        ];
+        self.close_question(answered, then, now);
+        self.settle();
+    }
+
+    pub(super) fn control(&mut self, control: super::Control, ticket: Ticket, now: u64) {
+        use super::Control;
+        if self.agent == Agent::Up {
+            return self.tell(Order::Control(control, ticket));
+        }
+        let reply = match control {
+            Control::Interrupt => Reply::Done(None),
+            Control::SetMode(mode) => {
+                self.change(Change::Mode(mode), now);
+                Reply::Done(None)
+            }
+            Control::SetModel(model) => {
+                self.change(Change::Model(model), now);
+                Reply::Done(None)
+            }
+            Control::RewindFiles { .. } | Control::Other(..) => Reply::Refused(Refusal::Agent(
+                "the agent does not run; send a message to start it".to_owned(),
+            )),
+        };
+        self.outputs.push_back(Output::Reply(ticket, reply));
+        self.settle();
+    }
+
+    pub(super) fn rename(&mut self, title: Option<String>) {
+        self.record.title = title;
+        self.is_changed = true;
+        self.settle();
+    }
+
+    /// Ends the agent; the session stays in the log.
+    pub(super) fn stop(&mut self, now: u64) {
+        if self.has_agent() {
+            self.tell(Order::Close);
+            self.note(NoteCode::Stopped, "The session was stopped.", now);
+        }
+        self.sleep(now);
+        self.record.archived = true;
+        self.is_changed = true;
+        self.settle();
+    }
+
+    /// Ends an agent that has nothing to do.
+    pub(super) fn doze(&mut self, now: u64) {
+        self.tell(Order::Close);
+        self.sleep(now);
+        self.settle();
+    }
+
+    fn sleep(&mut self, now: u64) {
+        self.agent = Agent::Asleep;
+        self.run += 1;
+        self.is_running = false;
+        self.is_compacting = false;
+        self.drafts.clear();
+        self.end_questions(Outcome::AgentEnded, now);
+    }
+
+    pub(super) fn agent_event(&mut self, run: u64, event: AgentEvent, now: u64) {
+        if run != self.run {
+            return;
+        }
+        match event {
+            AgentEvent::Started(about) => {
+                self.agent = Agent::Up;
+                self.about = about;
+                self.cost_of_run = 0.0;
+                // What was to be gone on with has been; the next start goes on with what is now.
+                self.setup.from = From::Nothing;
+                for input in std::mem::take(&mut self.waiting) {
+                    self.is_running = true;
+                    self.tell(Order::Send(input));
+                }
+            }
+            AgentEvent::StartFailed(why) => {
+                self.note(NoteCode::StartFailed, &why, now);
+                self.agent = Agent::Dead;
+                self.run += 1;
+            }
+            AgentEvent::SessionId(id) => {
+                self.record.agent_session_id = Some(id.detached());
+                self.is_changed = true;
+            }
+            AgentEvent::Line(line) => self.line(&line, now),
+            AgentEvent::Asked(question) => {
+                self.append(Kind::Question, &question, Vec::new(), now);
+                self.questions.push(question);
+            }
+            AgentEvent::Withdrawn(id, outcome) => {
+                if self.question(&id).is_ok() {
+                    let answered = Answered {
+                        id,
+                        outcome,
+                        by: None,
+                        message: None,
+                    };
+                    self.close_question(answered, Vec::new(), now);
+                }
+            }
+            AgentEvent::Note(code, text) => self.note(code, &text, now),
+            AgentEvent::Changed(change) => self.change(change, now),
+            AgentEvent::TakenIn(lines) => {
+                self.note(
+                    NoteCode::TakenIn,
+                    "The session was continued elsewhere.",
+                    now,
+                );
+                for line in lines {
+                    self.append_body(Kind::Line, line, Vec::new(), now);
+                }
+            }
+            AgentEvent::Ended { how, wanted } => {
+                let was_at_work = self.status() != Status::Idle;
+                self.sleep(now);
+                if !wanted {
+                    self.note(NoteCode::AgentDied, &how, now);
+                    if was_at_work || !self.waiting.is_empty() {
+                        self.agent = Agent::Dead;
+                    }
+                }
+            }
+        }
+        self.settle();
+    }
+
+    fn line(&mut self, line: &LineFrame<ToHost>, now: u64) {
+        match &line.message {
+            ToHost::StreamEvent(event) => {
+                self.is_running = true;
+                let parent = event.parent_tool_use_id.as_option();
+                if let Some(delta) = self.drafts.handle(parent, &event.event) {
+                    let session = self.id().clone();
+                    self.show(Item::Delta { session, delta });
+                }
+                return;
+            }
+            ToHost::ToolProgress(_)
+            | ToHost::KeepAlive(_)
+            | ToHost::CommandLifecycle(_)
+            | ToHost::TranscriptMirror(_)
+            | ToHost::System(
+                System::TaskProgress(_)
+                | System::ThinkingTokens(_)
+                | System::HookProgress(_)
+                | System::ControlRequestProgress(_),
+            ) => return self.pass(line.line()),
+            ToHost::System(System::SessionStateChanged(change)) => {
+                self.is_running = change.state != SessionState::Idle;
+                return self.pass(line.line());
+            }
+            ToHost::System(System::Status(status)) => {
+                let doing = status.status.as_option().map(Text::as_str);
+                self.is_compacting = doing == Some("compacting");
+                return self.pass(line.line());
+            }
+            ToHost::System(System::SessionTitleChanged(change)) => {
+                self.record.title = change.title.as_option().map(ToString::to_string);
+                self.is_changed = true;
+            }
+            ToHost::Assistant(assistant) => {
+                self.is_running = true;
+                let parent = assistant.parent_tool_use_id.as_option();
+                self.settle_draft(parent, assistant);
+            }
+            ToHost::User(_) => self.is_running = true,
+            ToHost::Result(result) => {
+                self.is_running = false;
+                self.is_compacting = false;
+                self.drafts.clear();
+                self.count(result);
+            }
+            _ => {}
+        }
+        self.append_body(Kind::Line, line.line().clone(), Vec::new(), now);
+    }
+
+    fn settle_draft(&mut self, parent: Option<&ToolUseId>, line: &towline_protocol::Assistant) {
+        let message = line.message.as_ref();
+        let Some(content) = message.and_then(|message| message.content.as_option()) else {
+            return;
+        };
+        self.drafts.settle(parent, content.blocks().len());
+        let words = content.text();
+        if parent.is_none() && !words.is_empty() {
+            self.record.last_message = Some(words.chars().take(EXCERPT).collect());
+            self.is_changed = true;
+        }
+    }
+
+    fn count(&mut self, result: &TurnResult) {
+        self.is_changed = true;
+        let usage = &mut self.record.usage;
+        usage.turns += 1;
+        // The agent counts from its start on.
+        if let Some(cost) = result.total_cost_usd.as_ref().map(Number::as_f64) {
+            usage.cost_usd += (cost - self.cost_of_run).max(0.0);
+            self.cost_of_run = cost;
+        }
+        if let Some(spent) = result.usage.as_option() {
+            usage.input_tokens += spent.input_tokens.unwrap_or(0);
+            usage.output_tokens += spent.output_tokens.unwrap_or(0);
+            usage.cached_tokens += spent
+                .cache_read_input_tokens
+                .as_option()
+                .copied()
+                .unwrap_or(0);
+        }
+    }
+
+    fn change(&mut self, change: Change, now: u64) {
+        self.is_changed = true;
+        match change {
+            Change::Mode(mode) => {
+                self.note(NoteCode::ModeChanged, mode.as_str(), now);
+                self.setup.permission_mode = Some(mode.clone());
+                self.record.permission_mode = Some(mode);
+            }
+            Change::Model(model) => {
+                self.note(
+                    NoteCode::ModelChanged,
+                    model.as_deref().unwrap_or("default"),
+                    now,
+                );
+                self.setup.model.clone_from(&model);
+                self.record.model = model;
+            }
+        }
+    }
+
+    /// Shows a viewer what it needs to go on from a frame that it has.
+    pub(super) fn attach(&mut self, viewer: ViewerId, after: u64) {
+        let session = self.id().clone();
+        if !self.viewers.contains(&viewer) {
+            self.viewers.push(viewer);
+        }
+        let item = if after == self.shown {
+            Item::Live {
+                session,
+                after,
+                status: self.status(),
+                drafts: Arc::new(self.drafts.snapshot()),
+            }
+        } else {
+            // A number that was never given is from another log: there is nothing to go on from.
+            let (after, gap) = if after > self.shown {
+                (0, true)
+            } else {
+                (after, false)
+            };
+            Item::Behind {
+                session,
+                after,
+                gap,
+            }
+        };
+        self.outputs.push_back(Output::Show(viewer, item));
+    }
+
+    /// The oldest frame that waits for it is written.
+    pub(super) fn written(&mut self) {
+        let Some(Held::Frame(frame, then)) = self.held.pop_front() else {
+            return;
+        };
+        self.shown = frame.seq;
+        let session = self.id().clone();
+        self.broadcast(&Item::Frame { session, frame });
+        self.outputs.extend(then);
+        while let Some(Held::Item(_)) = self.held.front() {
+            if let Some(Held::Item(item)) = self.held.pop_front() {
+                self.broadcast(&item);
+            }
+        }
+    }
+
+    fn note(&mut self, code: NoteCode, text: &str, now: u64) {
+        let text = text.to_owned();
+        self.append(Kind::Note, &Note { code, text }, Vec::new(), now);
+    }
+
+    fn end_questions(&mut self, outcome: Outcome, now: u64) {
+        for question in std::mem::take(&mut self.questions) {
+            let answered = Answered {
+                id: question.id,
+                outcome,
+                by: None,
+                message: None,
+            };
+            self.close_question(answered, Vec::new(), now);
+        }
+    }
+
+    fn close_question(&mut self, answered: Answered, then: Vec<Output>, now: u64) {
+        self.questions.retain(|question| question.id != answered.id);
+        self.append(Kind::Answer, &answered, then, now);
+        self.over.push_back(answered);
+        if self.over.len() > MOST_OVER {
+            self.over.pop_front();
+        }
+    }
+
+    fn append(&mut self, kind: Kind, body: &impl Serialize, then: Vec<Output>, now: u64) {
+        // Our own types have no maps with keys that are not strings, so there is nothing that cannot be written.
+        let body = serde_json::to_string(body).unwrap_or_else(|_| "{}".to_owned());
+        self.append_body(kind, body.into(), then, now);
+    }
+
+    fn append_body(&mut self, kind: Kind, body: Text, then: Vec<Output>, now: u64) {
+        self.record.last_seq += 1;
+        self.record.active_at = now;
+        let frame = Frame {
+            seq: self.record.last_seq,
+            at: now,
+            kind,
+            body,
+        };
+        let session = self.id().clone();
+        self.outputs.push_back(Output::Write(Write::Frame {
+            session,
+            frame: frame.clone(),
+        }));
+        self.held.push_back(Held::Frame(Arc::new(frame), then));
+    }
+
+    fn pass(&mut self, line: &Text) {
+        let session = self.id().clone();
+        self.show(Item::Passing {
+            session,
+            line: line.clone(),
+        });
+    }
+
+    /// Shows something that does not last, after what is still to be shown.
+    fn show(&mut self, item: Item) {
+        if self.held.is_empty() {
+            self.broadcast(&item);
+        } else {
+            self.held.push_back(Held::Item(item));
+        }
+    }
+
+    fn broadcast(&mut self, item: &Item) {
+        for viewer in &self.viewers {
+            self.outputs.push_back(Output::Show(*viewer, item.clone()));
+        }
+    }
+
+    fn tell(&mut self, order: Order) {
+        self.outputs
+            .push_back(Output::Agent(self.record.id.clone(), self.run, order));
+    }
+
+    /// Shows and writes down what has changed of the record. Numbers that change with every frame are no reason to.
+    pub(super) fn settle(&mut self) {
+        let status = self.status();
+        if status != self.record.status {
+            self.is_changed = true;
+            self.record.status = status.clone();
+            let session = self.id().clone();
+            self.show(Item::Status { session, status });
+        }
+        if std::mem::take(&mut self.is_changed) {
+            self.outputs
+                .push_back(Output::Write(Write::Session(Box::new(self.record.clone()))));
+        }
+    }
+}
+
+/// How many inputs may wait for an agent to start.
+const MOST_WAITING: usize = 100;
+/// How many questions that are over are remembered.
+const MOST_OVER: usize = 100;
+/// How much of a message is shown in the list.
+const EXCERPT: usize = 200;
