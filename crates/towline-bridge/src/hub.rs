@@ -6,7 +6,10 @@
 mod command;
 mod draft;
 mod outbox;
+mod sequence;
 mod session;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -104,7 +107,7 @@ impl Hub {
             match self.in_flight.pop_front() {
                 Some(InFlight::Frame(id)) => {
                     if let Some(session) = self.sessions.get_mut(&id) {
-                        session.written();
+                        session.sequence.written();
                     }
                     self.collect(&id);
                 }
@@ -132,7 +135,7 @@ impl Hub {
     pub fn handle_viewer(&mut self, viewer: ViewerId, scope: Scope) {
         if scope == Scope::Everything {
             for session in self.sessions.values_mut() {
-                session.viewers.push(viewer);
+                session.sequence.add_viewer(viewer);
             }
         }
         if self.trouble.is_some() {
@@ -155,7 +158,7 @@ impl Hub {
     /// A viewer does not want to see a session any more.
     pub fn handle_detach(&mut self, viewer: ViewerId, session: &BridgeId) {
         if let Some(session) = self.sessions.get_mut(session) {
-            session.viewers.retain(|other| *other != viewer);
+            session.sequence.remove_viewer(viewer);
         }
     }
 
@@ -163,7 +166,7 @@ impl Hub {
     pub fn handle_leave(&mut self, viewer: ViewerId) {
         self.viewers.remove(&viewer);
         for session in self.sessions.values_mut() {
-            session.viewers.retain(|other| *other != viewer);
+            session.sequence.remove_viewer(viewer);
         }
     }
 
@@ -268,7 +271,9 @@ impl Hub {
             .viewers
             .iter()
             .filter(|(_, scope)| **scope == Scope::Everything);
-        session.viewers = everything.map(|(viewer, _)| *viewer).collect();
+        for (viewer, _) in everything {
+            session.sequence.add_viewer(*viewer);
+        }
         session.wake();
         let description = session.describe();
         self.sessions.insert(id.clone(), session);
@@ -333,7 +338,7 @@ impl Hub {
         let Some(session) = self.sessions.get_mut(id) else {
             return;
         };
-        for output in session.take_outputs() {
+        for output in session.sequence.take_outputs() {
             match &output {
                 Output::Write(Write::Frame { session, .. }) => {
                     self.in_flight.push_back(InFlight::Frame(session.clone()));

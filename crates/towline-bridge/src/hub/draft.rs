@@ -99,39 +99,28 @@ impl Drafts {
                 None
             }
             StreamEvent::BlockStart(start) => {
-                let draft = self.of.get_mut(&parent)?;
                 let (part, tool_name) = match &start.content_block {
                     Block::Text(_) => (Part::Text, None),
                     Block::Thinking(_) => (Part::Thinking, None),
                     Block::ToolUse(call) => (Part::ToolInput, Some(call.name.detached())),
                     _ => return None,
                 };
-                if draft.blocks.len() < MOST_BLOCKS {
-                    draft.blocks.push(DraftBlock {
-                        block: start.index,
-                        part,
-                        tool_name,
-                        offset: 0,
-                        text: String::new(),
-                        end: 0,
-                    });
-                }
+                self.block(parent, start.index, part)?.tool_name = tool_name;
                 None
             }
             StreamEvent::BlockDelta(delta) => {
-                let text = match &delta.delta {
-                    StreamDelta::Text(delta) => &delta.text,
-                    StreamDelta::Thinking(delta) => &delta.thinking,
-                    StreamDelta::InputJson(delta) => &delta.partial_json,
+                let (part, text) = match &delta.delta {
+                    StreamDelta::Text(delta) => (Part::Text, &delta.text),
+                    StreamDelta::Thinking(delta) => (Part::Thinking, &delta.thinking),
+                    StreamDelta::InputJson(delta) => (Part::ToolInput, &delta.partial_json),
                     _ => return None,
                 };
-                let blocks = &mut self.of.get_mut(&parent)?.blocks;
-                let block = blocks.iter_mut().find(|block| block.block == delta.index)?;
+                let block = self.block(parent.clone(), delta.index, part)?;
                 let offset = block.grow(text);
                 Some(Delta {
                     parent,
                     block: block.block,
-                    part: block.part,
+                    part,
                     offset,
                     end: block.end,
                     pieces: vec![text.clone()],
@@ -139,6 +128,34 @@ impl Drafts {
             }
             _ => None,
         }
+    }
+
+    /// A block, begun if it was not: not every agent says where a message and its blocks begin.
+    fn block(
+        &mut self,
+        parent: Option<ToolUseId>,
+        index: u64,
+        part: Part,
+    ) -> Option<&mut DraftBlock> {
+        if self.of.len() >= MOST_THREADS && !self.of.contains_key(&parent) {
+            return None;
+        }
+        let blocks = &mut self.of.entry(parent).or_default().blocks;
+        if let Some(place) = blocks.iter().position(|block| block.block == index) {
+            return blocks.get_mut(place);
+        }
+        if blocks.len() >= MOST_BLOCKS {
+            return None;
+        }
+        blocks.push(DraftBlock {
+            block: index,
+            part,
+            tool_name: None,
+            offset: 0,
+            text: String::new(),
+            end: 0,
+        });
+        blocks.last_mut()
     }
 
     /// A whole message has come: what is in it is no draft any more. The agent writes a line for each block, in order.

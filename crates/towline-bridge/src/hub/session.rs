@@ -2,32 +2,28 @@
 //!
 //! A frame is shown once it is written. What comes after it waits behind it, so that the order is the same for all.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::Arc,
-};
+use std::collections::{HashMap, VecDeque};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use towline_protocol::{
-    Frame as LineFrame, Number, SessionState, System, Text, ToHost, ToolUseId, TurnResult,
+    Assistant, Frame as LineFrame, Number, SessionState, System, Text, ToHost, TurnResult,
     dialect::pocket::{BridgeId, ClientMessageId, Status},
 };
 
-use crate::{
-    Answered, Frame, Input, Kind, Note, NoteCode, Outcome, Question, SessionRecord, log::Write,
-};
+use crate::{Answered, Input, Kind, Note, NoteCode, Outcome, Question, SessionRecord, log::Write};
 
 use super::{
     AgentEvent, Change, Decision, Description, From, Item, Order, Output, Refusal, Remember, Reply,
-    Setup, Ticket, ViewerId, draft::Drafts,
+    Setup, Ticket, ViewerId,
+    sequence::{Ends, Sequence},
 };
 
 /// A session that the bridge knows.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) record: SessionRecord,
-    pub(super) viewers: Vec<ViewerId>,
+    pub(super) sequence: Sequence,
     setup: Setup,
     agent: Agent,
     /// Which run of the agent it is; what an earlier one says does not count.
@@ -37,20 +33,15 @@ pub(super) struct Session {
     questions: Vec<Question>,
     /// How the latest questions ended.
     over: VecDeque<Answered>,
-    drafts: Drafts,
     about: Option<Box<RawValue>>,
     /// Inputs that wait for the agent to start.
     waiting: VecDeque<Input>,
     /// The latest inputs by what their clients call them.
     taken: HashMap<ClientMessageId, u64>,
-    /// The number of the last frame that viewers may see.
-    shown: u64,
-    held: VecDeque<Held>,
     /// Whether the record has changed since it was last written.
     is_changed: bool,
     /// What the agent says that this run of it has cost.
     cost_of_run: f64,
-    outputs: VecDeque<Output>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,34 +54,23 @@ enum Agent {
     Dead,
 }
 
-/// What waits for a frame to be written.
-#[derive(Debug)]
-enum Held {
-    Frame(Arc<Frame>, Vec<Output>),
-    Item(Item),
-}
-
 impl Session {
     pub(super) fn new(record: SessionRecord, setup: Setup) -> Self {
         Self {
-            shown: record.last_seq,
+            sequence: Sequence::new(record.id.clone(), record.last_seq),
             is_changed: true,
             cost_of_run: 0.0,
             record,
             setup,
-            viewers: Vec::new(),
             agent: Agent::Asleep,
             run: 0,
             is_running: false,
             is_compacting: false,
             questions: Vec::new(),
             over: VecDeque::new(),
-            drafts: Drafts::default(),
             about: None,
             waiting: VecDeque::new(),
             taken: HashMap::new(),
-            held: VecDeque::new(),
-            outputs: VecDeque::new(),
         }
     }
 
@@ -127,10 +107,6 @@ impl Session {
         session
     }
 
-    pub(super) fn take_outputs(&mut self) -> VecDeque<Output> {
-        std::mem::take(&mut self.outputs)
-    }
-
     pub(super) fn id(&self) -> &BridgeId {
         &self.record.id
     }
@@ -153,7 +129,7 @@ impl Session {
 
     /// Whether its agent could be stopped without anyone noticing.
     pub(super) fn could_sleep(&self) -> bool {
-        self.agent == Agent::Up && self.status() == Status::Idle && self.held.is_empty()
+        self.agent == Agent::Up && self.status() == Status::Idle && self.sequence.is_caught_up()
     }
 
     pub(super) fn describe(&self) -> Description {
@@ -202,12 +178,12 @@ impl Session {
                 queued: false,
                 repeated: true,
             };
-            return self.outputs.push_back(Output::Reply(ticket, reply));
+            return self.reply(ticket, reply);
         }
         if self.waiting.len() >= MOST_WAITING {
             let why = "too many messages wait for the agent to start".to_owned();
             let reply = Reply::Refused(Refusal::Busy(why));
-            return self.outputs.push_back(Output::Reply(ticket, reply));
+            return self.reply(ticket, reply);
         }
         let queued = self.status() != Status::Idle && self.status() != Status::Dead;
         let seq = self.record.last_seq + 1;
@@ -248,9 +224,7 @@ impl Session {
         now: u64,
     ) {
         if let Err(refusal) = self.question(id) {
-            return self
-                .outputs
-                .push_back(Output::Reply(ticket, Reply::Refused(refusal)));
+            return self.reply(ticket, Reply::Refused(refusal));
         }
         let (outcome, message) = match &decision {
             Decision::Allow { remember, .. } => (
@@ -308,7 +282,7 @@ impl Session {
                 "the agent does not run; send a message to start it".to_owned(),
             )),
         };
-        self.outputs.push_back(Output::Reply(ticket, reply));
+        self.reply(ticket, reply);
         self.settle();
     }
 
@@ -342,7 +316,6 @@ impl Session {
         self.run += 1;
         self.is_running = false;
         self.is_compacting = false;
-        self.drafts.clear();
         self.end_questions(Outcome::AgentEnded, now);
     }
 
@@ -396,7 +369,7 @@ impl Session {
                     now,
                 );
                 for line in lines {
-                    self.append_body(Kind::Line, line, Vec::new(), now);
+                    self.append_body(Kind::Line, line, Ends::None, now);
                 }
             }
             AgentEvent::Ended { how, wanted } => {
@@ -414,15 +387,11 @@ impl Session {
     }
 
     fn line(&mut self, line: &LineFrame<ToHost>, now: u64) {
+        let mut ends = Ends::None;
         match &line.message {
             ToHost::StreamEvent(event) => {
                 self.is_running = true;
-                let parent = event.parent_tool_use_id.as_option();
-                if let Some(delta) = self.drafts.handle(parent, &event.event) {
-                    let session = self.id().clone();
-                    self.show(Item::Delta { session, delta });
-                }
-                return;
+                return self.sequence.stream(event);
             }
             ToHost::ToolProgress(_)
             | ToHost::KeepAlive(_)
@@ -449,32 +418,33 @@ impl Session {
             }
             ToHost::Assistant(assistant) => {
                 self.is_running = true;
-                let parent = assistant.parent_tool_use_id.as_option();
-                self.settle_draft(parent, assistant);
+                ends = self.said(assistant);
             }
             ToHost::User(_) => self.is_running = true,
             ToHost::Result(result) => {
                 self.is_running = false;
                 self.is_compacting = false;
-                self.drafts.clear();
+                ends = Ends::All;
                 self.count(result);
             }
             _ => {}
         }
-        self.append_body(Kind::Line, line.line().clone(), Vec::new(), now);
+        self.append_body(Kind::Line, line.line().clone(), ends, now);
     }
 
-    fn settle_draft(&mut self, parent: Option<&ToolUseId>, line: &towline_protocol::Assistant) {
+    /// Which blocks of the message in progress a whole one ends.
+    fn said(&mut self, line: &Assistant) -> Ends {
         let message = line.message.as_ref();
         let Some(content) = message.and_then(|message| message.content.as_option()) else {
-            return;
+            return Ends::None;
         };
-        self.drafts.settle(parent, content.blocks().len());
+        let parent = line.parent_tool_use_id.as_option();
         let words = content.text();
         if parent.is_none() && !words.is_empty() {
             self.record.last_message = Some(words.chars().take(EXCERPT).collect());
             self.is_changed = true;
         }
+        Ends::Blocks(parent.cloned(), content.blocks().len())
     }
 
     fn count(&mut self, result: &TurnResult) {
@@ -519,52 +489,17 @@ impl Session {
 
     /// Shows a viewer what it needs to go on from a frame that it has.
     pub(super) fn attach(&mut self, viewer: ViewerId, after: u64) {
-        let session = self.id().clone();
-        if !self.viewers.contains(&viewer) {
-            self.viewers.push(viewer);
-        }
-        let item = if after == self.shown {
-            Item::Live {
-                session,
-                after,
-                status: self.status(),
-                drafts: Arc::new(self.drafts.snapshot()),
-            }
-        } else {
-            // A number that was never given is from another log: there is nothing to go on from.
-            let (after, gap) = if after > self.shown {
-                (0, true)
-            } else {
-                (after, false)
-            };
-            Item::Behind {
-                session,
-                after,
-                gap,
-            }
-        };
-        self.outputs.push_back(Output::Show(viewer, item));
-    }
-
-    /// The oldest frame that waits for it is written.
-    pub(super) fn written(&mut self) {
-        let Some(Held::Frame(frame, then)) = self.held.pop_front() else {
-            return;
-        };
-        self.shown = frame.seq;
-        let session = self.id().clone();
-        self.broadcast(&Item::Frame { session, frame });
-        self.outputs.extend(then);
-        while let Some(Held::Item(_)) = self.held.front() {
-            if let Some(Held::Item(item)) = self.held.pop_front() {
-                self.broadcast(&item);
-            }
-        }
+        let status = self.status();
+        self.sequence.attach(viewer, after, status);
     }
 
     fn note(&mut self, code: NoteCode, text: &str, now: u64) {
+        let ends = match code {
+            NoteCode::AgentDied | NoteCode::Stopped => Ends::All,
+            _ => Ends::None,
+        };
         let text = text.to_owned();
-        self.append(Kind::Note, &Note { code, text }, Vec::new(), now);
+        self.append_ending(Kind::Note, &Note { code, text }, ends, now);
     }
 
     fn end_questions(&mut self, outcome: Outcome, now: u64) {
@@ -589,54 +524,36 @@ impl Session {
     }
 
     fn append(&mut self, kind: Kind, body: &impl Serialize, then: Vec<Output>, now: u64) {
-        // Our own types have no maps with keys that are not strings, so there is nothing that cannot be written.
-        let body = serde_json::to_string(body).unwrap_or_else(|_| "{}".to_owned());
-        self.append_body(kind, body.into(), then, now);
+        self.append_ending(kind, body, Ends::None, now);
+        self.sequence.then(then);
     }
 
-    fn append_body(&mut self, kind: Kind, body: Text, then: Vec<Output>, now: u64) {
-        self.record.last_seq += 1;
+    fn append_ending(&mut self, kind: Kind, body: &impl Serialize, ends: Ends, now: u64) {
+        // Our own types have no maps with keys that are not strings, so there is nothing that cannot be written.
+        let body = serde_json::to_string(body).unwrap_or_else(|_| "{}".to_owned());
+        self.append_body(kind, body.into(), ends, now);
+    }
+
+    fn append_body(&mut self, kind: Kind, body: Text, ends: Ends, now: u64) {
         self.record.active_at = now;
-        let frame = Frame {
-            seq: self.record.last_seq,
-            at: now,
-            kind,
-            body,
-        };
-        let session = self.id().clone();
-        self.outputs.push_back(Output::Write(Write::Frame {
-            session,
-            frame: frame.clone(),
-        }));
-        self.held.push_back(Held::Frame(Arc::new(frame), then));
+        self.record.last_seq = self.sequence.append(kind, body, ends, now);
     }
 
     fn pass(&mut self, line: &Text) {
         let session = self.id().clone();
-        self.show(Item::Passing {
+        self.sequence.show(Item::Passing {
             session,
             line: line.clone(),
         });
     }
 
-    /// Shows something that does not last, after what is still to be shown.
-    fn show(&mut self, item: Item) {
-        if self.held.is_empty() {
-            self.broadcast(&item);
-        } else {
-            self.held.push_back(Held::Item(item));
-        }
-    }
-
-    fn broadcast(&mut self, item: &Item) {
-        for viewer in &self.viewers {
-            self.outputs.push_back(Output::Show(*viewer, item.clone()));
-        }
+    fn reply(&mut self, ticket: Ticket, reply: Reply) {
+        self.sequence.put_out(Output::Reply(ticket, reply));
     }
 
     fn tell(&mut self, order: Order) {
-        self.outputs
-            .push_back(Output::Agent(self.record.id.clone(), self.run, order));
+        self.sequence
+            .put_out(Output::Agent(self.record.id.clone(), self.run, order));
     }
 
     /// Shows and writes down what has changed of the record. Numbers that change with every frame are no reason to.
@@ -646,11 +563,11 @@ impl Session {
             self.is_changed = true;
             self.record.status = status.clone();
             let session = self.id().clone();
-            self.show(Item::Status { session, status });
+            self.sequence.show(Item::Status { session, status });
         }
         if std::mem::take(&mut self.is_changed) {
-            self.outputs
-                .push_back(Output::Write(Write::Session(Box::new(self.record.clone()))));
+            self.sequence
+                .put_out(Output::Write(Write::Session(Box::new(self.record.clone()))));
         }
     }
 }

@@ -1,0 +1,441 @@
+//! The hub as its users see it: what is written, who is shown what, which answer wins.
+
+mod random;
+mod scene;
+
+use serde_json::json;
+use towline_protocol::dialect::pocket::Status;
+
+use super::{
+    AgentEvent, Change, Command, Control, Decision, Item, Order, Refusal, Remember, Reply, Scope,
+};
+use crate::{Kind, NoteCode, Outcome};
+use scene::{Scene, allow, assistant, deny, input, question, result, text_delta, text_start};
+
+#[test]
+fn a_session_starts_its_agent_and_says_what_it_does_at_every_moment() {
+    let mut scene = Scene::new();
+    let session = scene.start();
+    assert_eq!(scene.status(&session), Status::Starting);
+    scene.agent(&session, AgentEvent::Started(None));
+    assert_eq!(scene.status(&session), Status::Idle);
+    scene.say(&session, "hello", "one");
+    assert_eq!(
+        scene.status(&session),
+        Status::Running,
+        "from the input on, not from the first answer"
+    );
+    scene.agent(&session, AgentEvent::Asked(question("q1")));
+    assert_eq!(scene.status(&session), Status::WaitingApproval);
+    scene.answer(&session, "q1", allow());
+    assert_eq!(scene.status(&session), Status::Running);
+    scene.line(&session, &result());
+    assert_eq!(scene.status(&session), Status::Idle);
+    scene.agent(
+        &session,
+        AgentEvent::Ended {
+            how: "killed".into(),
+            wanted: false,
+        },
+    );
+    assert_eq!(
+        scene.status(&session),
+        Status::Idle,
+        "an agent that ends with nothing to do is not missed"
+    );
+}
+
+#[test]
+fn an_agent_that_dies_at_work_is_dead_its_question_is_over_and_the_next_input_resumes() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    scene.agent(&session, AgentEvent::SessionId("s-1".into()));
+    scene.say(&session, "hello", "one");
+    scene.agent(&session, AgentEvent::Asked(question("q1")));
+    scene.agent(
+        &session,
+        AgentEvent::Ended {
+            how: "signal 9".into(),
+            wanted: false,
+        },
+    );
+    assert_eq!(scene.status(&session), Status::Dead);
+    assert_eq!(
+        scene.outcomes(&session),
+        [("q1".to_owned(), Outcome::AgentEnded)]
+    );
+    assert_eq!(scene.notes(&session), [NoteCode::AgentDied]);
+
+    scene.orders.clear();
+    scene.say(&session, "again", "two");
+    assert_eq!(scene.status(&session), Status::Starting);
+    let resumed = scene.orders.iter().any(|(_, _, order)| {
+        matches!(order, Order::Start(setup) if matches!(&setup.from, super::From::Session { id, fork: false, .. } if id == "s-1"))
+    });
+    assert!(resumed, "{:?}", scene.orders);
+    scene.agent(&session, AgentEvent::Started(None));
+    assert_eq!(
+        scene.sent(),
+        ["again"],
+        "what was said meanwhile is delivered once the agent is there"
+    );
+}
+
+#[test]
+fn what_an_earlier_run_of_the_agent_says_does_not_count() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    let earlier = scene.run(&session);
+    scene.command(Command::Stop(session.clone()));
+    scene.say(&session, "hello", "one");
+    let before = scene.frames(&session).len();
+    scene
+        .hub
+        .handle_agent(&session, earlier, AgentEvent::Asked(question("late")), 9);
+    scene.drain();
+    assert_eq!(scene.frames(&session).len(), before);
+}
+
+#[test]
+fn nobody_sees_a_frame_before_it_is_written_and_what_follows_waits_behind_it() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    let viewer = scene.viewer(Scope::Everything);
+    scene.line(&session, &text_start());
+    scene.take(viewer);
+    scene.auto_write = false;
+    scene.line(&session, &assistant("done"));
+    scene.line(&session, &text_start());
+    scene.line(&session, &text_delta("next"));
+    assert!(scene.take(viewer).is_empty());
+    scene.write_all();
+    let kinds: Vec<_> = scene.take(viewer).iter().map(kind).collect();
+    assert_eq!(kinds, ["frame", "delta", "other"], "the last is the list's");
+}
+
+#[test]
+fn an_input_sent_twice_runs_once() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    let first = scene.command(Command::Input(session.clone(), input("hello", Some("one"))));
+    let again = scene.command(Command::Input(session.clone(), input("hello", Some("one"))));
+    assert!(
+        matches!(
+            first,
+            Reply::Accepted {
+                seq: 1,
+                repeated: false,
+                ..
+            }
+        ),
+        "{first:?}"
+    );
+    assert!(
+        matches!(
+            again,
+            Reply::Accepted {
+                seq: 1,
+                repeated: true,
+                ..
+            }
+        ),
+        "{again:?}"
+    );
+    assert_eq!(scene.sent(), ["hello"]);
+}
+
+#[test]
+fn of_two_answers_to_one_question_the_first_wins_and_the_second_is_told() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    scene.agent(&session, AgentEvent::Asked(question("q1")));
+    let first = scene.answer(&session, "q1", allow());
+    let second = scene.answer(&session, "q1", deny());
+    assert!(matches!(first, Reply::Done(None)));
+    assert!(
+        matches!(&second, Reply::Refused(Refusal::Over(over)) if over.outcome == Outcome::Allowed),
+        "{second:?}"
+    );
+    let answers = scene
+        .orders
+        .iter()
+        .filter(|(_, _, order)| matches!(order, Order::Answer(..)));
+    assert_eq!(answers.count(), 1);
+    let unknown = scene.answer(&session, "q2", allow());
+    assert!(matches!(unknown, Reply::Refused(Refusal::NoQuestion(_))));
+}
+
+#[test]
+fn how_a_question_ended_is_written_with_who_answered() {
+    let remembered = |remember| Decision::Allow {
+        input: None,
+        remember,
+        mode: None,
+    };
+    let cases = [
+        (allow(), Outcome::Allowed),
+        (remembered(Remember::Session), Outcome::AllowedForSession),
+        (remembered(Remember::Saved), Outcome::AllowedAndSaved),
+        (deny(), Outcome::Denied),
+        (
+            Decision::Say {
+                words: "neither".into(),
+            },
+            Outcome::Answered,
+        ),
+    ];
+    for (decision, outcome) in cases {
+        let mut scene = Scene::new();
+        let session = scene.started();
+        scene.agent(&session, AgentEvent::Asked(question("q1")));
+        scene.answer(&session, "q1", decision);
+        let frame = scene.frames(&session).pop().unwrap();
+        let body: serde_json::Value = serde_json::from_str(&frame.body).unwrap();
+        assert_eq!(frame.kind, Kind::Answer);
+        assert_eq!(body["outcome"], json!(outcome));
+        assert_eq!(body["by"], "tester");
+    }
+}
+
+#[test]
+fn a_viewer_that_has_everything_gets_the_message_in_progress_and_then_live() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    scene.say(&session, "hello", "one");
+    scene.line(&session, &text_start());
+    scene.line(&session, &text_delta("Grüß "));
+    let viewer = scene.viewer(Scope::Chosen);
+    scene.attach(viewer, &session, 1);
+    scene.line(&session, &text_delta("dich"));
+    let items = scene.take(viewer);
+    let [
+        Item::Live {
+            after: 1,
+            drafts,
+            status,
+            ..
+        },
+        Item::Delta { delta, .. },
+    ] = items.as_slice()
+    else {
+        panic!("{items:?}")
+    };
+    assert_eq!(*status, Status::Running);
+    assert_eq!(drafts[0].1.blocks[0].text, "Grüß ");
+    assert_eq!((delta.offset, delta.end), (5, 9), "in UTF-16 code units");
+}
+
+#[test]
+fn a_viewer_that_has_not_everything_is_sent_to_the_log() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    for number in 0..5 {
+        scene.say(&session, "hello", &number.to_string());
+    }
+    let viewer = scene.viewer(Scope::Chosen);
+    scene.attach(viewer, &session, 2);
+    assert!(matches!(
+        scene.take(viewer)[..],
+        [Item::Behind {
+            after: 2,
+            gap: false,
+            ..
+        }]
+    ));
+    scene.attach(viewer, &session, 99);
+    let items = scene.take(viewer);
+    assert!(
+        matches!(
+            items[..],
+            [Item::Behind {
+                after: 0,
+                gap: true,
+                ..
+            }]
+        ),
+        "a number that was never given means that all is to be shown anew: {items:?}"
+    );
+}
+
+#[test]
+fn a_slow_viewer_gets_merged_deltas_then_falls_behind_and_the_others_lose_nothing() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    let slow = scene.viewer_with(Scope::Everything, 64 << 10);
+    let quick = scene.viewer_with(Scope::Everything, 64 << 10);
+    scene.line(&session, &text_start());
+    let mut seen = String::new();
+    for number in 0..5_000 {
+        scene.line(&session, &text_delta(&format!("word {number} ")));
+        seen.extend(scene.take(quick).iter().map(delta_text));
+        if number == 10 {
+            let items = scene.take(slow);
+            assert_eq!(
+                items.iter().filter(|item| kind(item) == "delta").count(),
+                1,
+                "merged"
+            );
+        }
+    }
+    assert!(seen.ends_with("word 4999 ") && seen.starts_with("word 0 "));
+    scene.line(&session, &assistant("all of it"));
+    let items = scene.take(slow);
+    assert!(
+        matches!(
+            items[..],
+            [
+                Item::Session(_),
+                Item::Behind {
+                    after: 0,
+                    gap: true,
+                    ..
+                }
+            ]
+        ),
+        "{items:?}"
+    );
+    scene.line(&session, &result());
+    assert!(
+        scene.take(slow).iter().all(|item| kind(item) == "other"),
+        "nothing until it attaches again"
+    );
+    scene.attach(slow, &session, 2);
+    assert_eq!(kind(&scene.take(slow)[0]), "live");
+}
+
+#[test]
+fn after_a_restart_numbers_go_on_and_what_was_open_is_cancelled() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    scene.say(&session, "hello", "one");
+    scene.agent(&session, AgentEvent::Asked(question("q1")));
+    let last = scene.frames(&session).last().unwrap().seq;
+
+    let mut scene = scene.restarted(vec![question("q1")]);
+    assert_eq!(scene.status(&session), Status::Dead);
+    let frames = scene.frames(&session);
+    assert_eq!(frames[0].seq, last + 1);
+    assert_eq!(
+        scene.outcomes(&session),
+        [("q1".to_owned(), Outcome::Cancelled)]
+    );
+    assert_eq!(scene.notes(&session), [NoteCode::CutOff]);
+    let again = scene.command(Command::Input(session.clone(), input("hello", Some("one"))));
+    assert!(
+        matches!(again, Reply::Accepted { repeated: true, .. }),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn while_the_log_cannot_be_written_nothing_new_is_taken_in_and_everyone_is_told() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    let viewer = scene.viewer(Scope::Chosen);
+    scene.hub.handle_trouble(Some("disk full".into()));
+    scene.drain();
+    let refused = scene.command(Command::Input(session.clone(), input("hello", None)));
+    assert!(matches!(&refused, Reply::Refused(Refusal::Busy(why)) if why.contains("disk full")));
+    assert!(matches!(&scene.take(viewer)[..], [Item::Trouble(Some(_))]));
+    let late = scene.viewer(Scope::Chosen);
+    assert!(matches!(&scene.take(late)[..], [Item::Trouble(Some(_))]));
+    scene.hub.handle_trouble(None);
+    scene.drain();
+    let taken = scene.command(Command::Input(session, input("hello", None)));
+    assert!(matches!(taken, Reply::Accepted { .. }));
+}
+
+#[test]
+fn an_idle_agent_sleeps_and_wakes_on_input_and_makes_room_for_another() {
+    let mut scene = Scene::new();
+    let first = scene.started();
+    let second = scene.started();
+    let full = scene.command(Command::Input(first.clone(), input("work", None)));
+    assert!(matches!(full, Reply::Accepted { .. }));
+    let third = scene.started();
+    assert_eq!(
+        scene.closed(),
+        [second.clone()],
+        "the idle one had to sleep"
+    );
+    scene.say(&third, "work", "x");
+    let refused = scene.command(Command::Input(second.clone(), input("work", None)));
+    assert!(
+        matches!(refused, Reply::Refused(Refusal::TooMany(2))),
+        "{refused:?}"
+    );
+    scene.line(&first, &result());
+    scene.hub.handle_timeout(1_000_000);
+    scene.drain();
+    assert_eq!(scene.closed(), [second.clone(), first.clone()]);
+    assert_eq!(
+        scene.status(&first),
+        Status::Idle,
+        "a sleeping agent is as good as an idle one"
+    );
+}
+
+#[test]
+fn what_cannot_be_asked_of_a_sleeping_agent_is_refused_and_what_can_is_kept_for_its_start() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    scene.command(Command::Stop(session.clone()));
+    let mode = scene.command(Command::Control(
+        session.clone(),
+        Control::SetMode("plan".into()),
+    ));
+    assert!(matches!(mode, Reply::Done(None)));
+    let rewind = Control::RewindFiles {
+        to: "u".into(),
+        dry_run: true,
+    };
+    let refused = scene.command(Command::Control(session.clone(), rewind));
+    assert!(matches!(refused, Reply::Refused(Refusal::Agent(_))));
+    scene.orders.clear();
+    scene.say(&session, "go on", "one");
+    let (_, _, order) = &scene.orders[0];
+    assert!(matches!(order, Order::Start(setup) if setup.permission_mode == Some("plan".into())));
+    scene.agent(
+        &session,
+        AgentEvent::Changed(Change::Model(Some("opus".into()))),
+    );
+    assert!(scene.notes(&session).contains(&NoteCode::ModelChanged));
+}
+
+#[test]
+fn what_is_not_there_is_refused_and_changes_nothing() {
+    let mut scene = Scene::new();
+    let nowhere = "ffffffff";
+    let commands = [
+        Command::Input(nowhere.into(), input("hello", None)),
+        Command::Describe(nowhere.into()),
+        Command::Stop(nowhere.into()),
+        Command::Rename(nowhere.into(), None),
+        Command::Control(nowhere.into(), Control::Interrupt),
+    ];
+    for command in commands {
+        let reply = scene.command(command);
+        assert!(
+            matches!(reply, Reply::Refused(Refusal::NoSession(_))),
+            "{reply:?}"
+        );
+    }
+    assert!(scene.orders.is_empty() && scene.written.is_empty());
+}
+
+fn kind(item: &Item) -> &'static str {
+    match item {
+        Item::Frame { .. } => "frame",
+        Item::Delta { .. } => "delta",
+        Item::Live { .. } => "live",
+        Item::Behind { .. } => "behind",
+        _ => "other",
+    }
+}
+
+fn delta_text(item: &Item) -> String {
+    match item {
+        Item::Delta { delta, .. } => delta.text(),
+        _ => String::new(),
+    }
+}
