@@ -7,6 +7,7 @@
 mod frame;
 pub mod log;
 mod record;
+mod text;
 
 pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};
 pub use record::{SessionRecord, Usage};
