@@ -6,6 +6,7 @@
 
 mod frame;
 pub mod log;
+pub mod past;
 mod record;
 mod text;
 

@@ -8,6 +8,7 @@ mod full_disk;
 mod killed;
 mod log_files;
 mod made;
+mod past;
 mod properties;
 mod reading;
 mod searching;
