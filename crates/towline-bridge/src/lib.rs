@@ -8,7 +8,9 @@ mod bridge;
 mod frame;
 pub mod hub;
 pub mod log;
+pub mod past;
 mod record;
+mod text;
 
 pub use bridge::{Bridge, Launch, Parts, Reader, Restored, Shown, Viewer};
 pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};

@@ -2,6 +2,12 @@
 //!
 //! Nobody sees a frame before [`Log::write`] has returned: what a viewer has seen is never gone after a crash.
 
+mod sqlite;
+
+pub use sqlite::{
+    AnswerRecord, Hit, Indexer, Piece, Progress, QuestionRecord, Reader, SqliteLog, Turn,
+};
+
 use thiserror::Error;
 use towline_protocol::dialect::pocket::BridgeId;
 

@@ -135,14 +135,32 @@ impl Home {
             ..ListQuery::default()
         })?;
         let sessions = listing.sessions.into_iter();
+        let sessions = sessions.map(|summary| summary.session).collect();
         Ok(Search {
-            query,
-            sessions: sessions.map(|summary| summary.session).collect(),
-            files: VecDeque::new(),
-            current: None,
-            found: VecDeque::new(),
             errors: listing.problems.into(),
+            ..Search::over(query, sessions)
         })
+    }
+}
+
+impl Session {
+    /// Searches this session alone, with its subagents; the scope of the query does not count.
+    ///
+    /// ```
+    /// use towline_store::{Home, Pattern, SearchQuery};
+    ///
+    /// # let folder = std::env::temp_dir().join("towline-store-doc-search-session");
+    /// # let home = Home::new(&folder);
+    /// # let session = home.session_in("/app", "11111111-2222-4333-8444-555555555555".parse()?);
+    /// # std::fs::create_dir_all(session.project_folder()).unwrap();
+    /// # std::fs::write(session.path(), r#"{"type":"user","uuid":"u1","message":{"content":"Say hello"}}"#).unwrap();
+    /// let query = SearchQuery::new(Pattern::words("hello")?);
+    /// assert_eq!(session.search(query).count(), 1);
+    /// # std::fs::remove_dir_all(folder).unwrap();
+    /// # Ok::<(), towline_store::Error>(())
+    /// ```
+    pub fn search(&self, query: SearchQuery) -> Search {
+        Search::over(query, VecDeque::from([self.clone()]))
     }
 }
 
@@ -195,6 +213,17 @@ impl Iterator for Search {
 }
 
 impl Search {
+    fn over(query: SearchQuery, sessions: VecDeque<Session>) -> Self {
+        Self {
+            query,
+            sessions,
+            files: VecDeque::new(),
+            current: None,
+            found: VecDeque::new(),
+            errors: VecDeque::new(),
+        }
+    }
+
     /// Opens the next file; nothing if there is none left.
     fn open_next(&mut self) -> Option<()> {
         self.current = None;

@@ -1,0 +1,147 @@
+//! [`Indexer`]: fills the search index behind the writer's back, a little at a time.
+//!
+//! How far it is stands in the log and is written with the texts, so that a killed one goes on where it was. Texts are
+//! cut out of frames before its transaction begins: the writer waits only while some lines of text are stored.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+
+use super::{
+    failure::Failure, frame_row, frame_rows, number, open::connect, reader::frames_of,
+    schema::SPAN, unsigned,
+};
+use crate::{
+    log::{LogError, Page},
+    text::text_of,
+};
+
+/// Fills the search index, when told to.
+#[derive(Debug)]
+pub struct Indexer {
+    connection: Connection,
+    file: PathBuf,
+}
+
+/// How far an [`Indexer`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// There may be more to do.
+    More,
+    /// Everything that was written is in the index.
+    Done,
+}
+
+impl Indexer {
+    pub(super) fn open(file: &Path) -> Result<Self, LogError> {
+        let connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            .map_err(|error| Failure::from(error).while_trying_to("open the log", file))?;
+        // As the writer's; a connection does not inherit it.
+        connection
+            .pragma_update(None, "synchronous", "NORMAL")
+            .map_err(|error| Failure::from(error).while_trying_to("open the log", file))?;
+        Ok(Self {
+            connection,
+            file: file.to_owned(),
+        })
+    }
+
+    /// Does a little: some texts into the index, or some of a forgotten session out of it.
+    ///
+    /// # Errors
+    /// When it cannot be read or written. It can be tried again, and goes on where it was.
+    pub fn step(&mut self) -> Result<Progress, LogError> {
+        let stepped = step(&mut self.connection);
+        stepped.map_err(|failure| failure.while_trying_to("index the log", &self.file))
+    }
+}
+
+fn step(connection: &mut Connection) -> Result<Progress, Failure> {
+    if let Some(session) = next_forgotten(connection)? {
+        take_out(connection, session)?;
+        return Ok(Progress::More);
+    }
+    let Some((session, after)) = next_session(connection)? else {
+        return Ok(Progress::Done);
+    };
+    put_in(connection, session, after)?;
+    Ok(Progress::More)
+}
+
+/// A session with frames that are not in the index, and the number of the last one that is.
+fn next_session(connection: &Connection) -> rusqlite::Result<Option<(i64, u64)>> {
+    let mut select = connection.prepare_cached(
+        "SELECT sessions.key, coalesce(indexed.seq, 0) AS done
+         FROM sessions LEFT JOIN indexed ON indexed.session = sessions.key
+         WHERE EXISTS (
+             SELECT 1 FROM frames WHERE row > sessions.key * ?1 + done AND row < (sessions.key + 1) * ?1
+         ) LIMIT 1",
+    )?;
+    let found = select.query_row([SPAN], |row| Ok((row.get(0)?, unsigned(row.get(1)?))));
+    found.optional()
+}
+
+fn put_in(connection: &mut Connection, session: i64, after: u64) -> Result<(), Failure> {
+    let mut texts = Vec::new();
+    let mut bytes = 0;
+    let mut last = after;
+    for frame in frames_of(connection, session, after, READ_AT_ONCE)? {
+        last = frame.seq;
+        let text = text_of(&frame);
+        if !text.is_empty() {
+            bytes += text.len();
+            texts.push((frame_row(session, frame.seq), text));
+        }
+        if bytes >= WRITTEN_AT_ONCE {
+            break;
+        }
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut select = transaction.prepare_cached("SELECT 1 FROM sessions WHERE key = ?1")?;
+    let is_there = select.exists([session])?;
+    drop(select);
+    if !is_there {
+        // It was forgotten in the meantime.
+        return Ok(());
+    }
+    for (row, text) in &texts {
+        let mut insert =
+            transaction.prepare_cached("INSERT INTO texts (rowid, text) VALUES (?1, ?2)")?;
+        insert.execute(params![row, text])?;
+    }
+    let mut upsert = transaction.prepare_cached(
+        "INSERT INTO indexed (session, seq) VALUES (?1, ?2) ON CONFLICT (session) DO UPDATE SET seq = excluded.seq",
+    )?;
+    upsert.execute([session, number(last)])?;
+    drop(upsert);
+    transaction.commit()?;
+    Ok(())
+}
+
+fn next_forgotten(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    let mut select = connection.prepare_cached("SELECT session FROM forgotten LIMIT 1")?;
+    select.query_row([], |row| row.get(0)).optional()
+}
+
+fn take_out(connection: &mut Connection, session: i64) -> Result<(), Failure> {
+    let rows = frame_rows(session);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let deleted = transaction.execute(
+        "DELETE FROM texts WHERE rowid IN (SELECT rowid FROM texts WHERE rowid BETWEEN ?1 AND ?2 LIMIT ?3)",
+        [*rows.start(), *rows.end(), REMOVED_AT_ONCE],
+    )?;
+    if deleted == 0 {
+        transaction.execute("DELETE FROM indexed WHERE session = ?1", [session])?;
+        transaction.execute("DELETE FROM forgotten WHERE session = ?1", [session])?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+const READ_AT_ONCE: Page = Page {
+    frames: 64,
+    bytes: 1 << 20,
+};
+/// Bytes of text; what is stored in one transaction is at most this and one text more.
+const WRITTEN_AT_ONCE: usize = 16 << 10;
+const REMOVED_AT_ONCE: i64 = 16;

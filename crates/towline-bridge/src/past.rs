@@ -1,0 +1,286 @@
+//! Sessions that were held elsewhere, such as in a terminal: listed, searched and read where they lie, never copied.
+//!
+//! Everything is synchronous and bounded: by counts, by bytes, and a search by time.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use towline_host::store::{
+    Error, Excerpt, Home, ListQuery, Located, NodeId, Pattern, Scope, SearchQuery, SessionSummary,
+    Transcript,
+};
+use towline_protocol::{
+    Assistant, Content, Frame as LineFrame, Json, Nullable, SessionId, Text, ToHost, User, Uuid,
+    Wire, transcript::Record,
+};
+
+use crate::log::Page;
+
+/// The sessions in a configuration folder.
+#[derive(Clone, Debug)]
+pub struct Past {
+    home: Home,
+}
+
+/// Which sessions to list.
+#[derive(Clone, Debug)]
+pub struct Recent {
+    /// How many at most.
+    pub limit: usize,
+    /// How many of the newest to pass over.
+    pub offset: usize,
+    /// Those of the project that this working directory is; of all projects if not said.
+    pub project: Option<PathBuf>,
+    /// Those in which these words were said, in this order and in upper or lower case.
+    pub words: Option<String>,
+    /// How long words are looked for. What was found until then is given.
+    pub time: Duration,
+}
+
+/// The sessions that were found.
+#[derive(Debug, Default)]
+pub struct Listed {
+    /// The sessions, the latest first.
+    pub sessions: Vec<PastSession>,
+    /// Whether the time was over before all sessions were searched.
+    pub is_cut_short: bool,
+    /// Files that could not be looked at.
+    pub problems: Vec<Error>,
+}
+
+/// A session that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastSession {
+    /// What the list of sessions says of it.
+    pub summary: SessionSummary,
+    /// The words around what was looked for; nothing if it is in the title alone.
+    pub excerpt: Option<Excerpt>,
+}
+
+/// The end of a session's conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// The messages, the oldest first.
+    pub messages: Vec<PastMessage>,
+    /// How many there are before these.
+    pub earlier: usize,
+}
+
+/// A message of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastMessage {
+    /// `user` or `assistant`.
+    pub role: &'static str,
+    /// A string or blocks, as they stand in the transcript.
+    pub content: Json,
+    /// The record.
+    pub uuid: Option<Uuid>,
+    /// When it was written, as the record says it.
+    pub timestamp: Option<Text>,
+}
+
+/// What was said elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Since {
+    /// What was said, the oldest first, as lines that an agent would have written.
+    pub lines: Vec<Text>,
+    /// How many there are before these that the page did not hold.
+    pub left_out: usize,
+}
+
+impl Past {
+    /// The sessions in this configuration folder.
+    pub fn new(home: Home) -> Self {
+        Self { home }
+    }
+
+    /// The latest sessions. A file that cannot be looked at is a problem of the list, not an error.
+    ///
+    /// # Errors
+    /// When a folder cannot be listed, or the words are too many to look for at once.
+    pub fn recent(&self, query: &Recent) -> Result<Listed, Error> {
+        let scope = query.project.clone().map_or(Scope::All, Scope::Project);
+        let words = query.words.as_deref().map(str::trim);
+        match words.filter(|words| !words.is_empty()) {
+            Some(words) => self.with_words(query, scope, words),
+            None => {
+                let listing = self.home.list(&ListQuery {
+                    scope,
+                    offset: query.offset,
+                    limit: Some(query.limit),
+                })?;
+                let sessions = listing.sessions.into_iter().map(|summary| PastSession {
+                    summary,
+                    excerpt: None,
+                });
+                Ok(Listed {
+                    sessions: sessions.collect(),
+                    is_cut_short: false,
+                    problems: listing.problems,
+                })
+            }
+        }
+    }
+
+    fn with_words(&self, query: &Recent, scope: Scope, words: &str) -> Result<Listed, Error> {
+        let end = Instant::now().checked_add(query.time);
+        let sought = SearchQuery::new(Pattern::words(words)?);
+        let listing = self.home.list(&ListQuery {
+            scope,
+            ..ListQuery::default()
+        })?;
+        let mut listed = Listed {
+            problems: listing.problems,
+            ..Listed::default()
+        };
+        let mut to_pass = query.offset;
+        for summary in listing.sessions {
+            if listed.sessions.len() >= query.limit {
+                break;
+            }
+            if end.is_some_and(|end| Instant::now() >= end) {
+                listed.is_cut_short = true;
+                break;
+            }
+            let mut excerpt = None;
+            for hit in summary.session.search(sought.clone()) {
+                match hit {
+                    Ok(hit) => {
+                        excerpt = Some(hit.excerpt);
+                        break;
+                    }
+                    Err(error) => listed.problems.push(error),
+                }
+            }
+            if excerpt.is_none() && !is_titled(&summary, words) {
+                continue;
+            }
+            if to_pass > 0 {
+                to_pass -= 1;
+            } else {
+                listed.sessions.push(PastSession { summary, excerpt });
+            }
+        }
+        Ok(listed)
+    }
+
+    /// The last messages of what a resumed session would hold, as many as the page holds.
+    ///
+    /// # Errors
+    /// When there is no such session, or its transcript cannot be read.
+    pub fn history(&self, session: &SessionId, page: Page) -> Result<History, Error> {
+        let mut transcript = self.transcript(session)?;
+        let ids = said(&transcript);
+        let (records, earlier) = last_of(&mut transcript, &ids, page)?;
+        let messages = records.iter().filter_map(message).collect();
+        Ok(History { messages, earlier })
+    }
+
+    /// What was said after the last record that is known, in the conversation that a resumed session would hold: all
+    /// of it if none is known. If the page does not hold it, its end is given.
+    ///
+    /// # Errors
+    /// When there is no such session, or its transcript cannot be read.
+    pub fn since(
+        &self,
+        session: &SessionId,
+        is_known: impl Fn(&str) -> bool,
+        page: Page,
+    ) -> Result<Since, Error> {
+        let mut transcript = self.transcript(session)?;
+        let tree = transcript.tree();
+        // By the place in the file and not in the conversation: a compaction takes what is known out of the latter.
+        let known = tree.nodes().rev().find(|id| is_known(&tree.uuid(*id)));
+        let mut ids = said(&transcript);
+        ids.retain(|id| known.is_none_or(|known| *id > known));
+        let (records, left_out) = last_of(&mut transcript, &ids, page)?;
+        let lines = records.iter().filter_map(|record| line(record, session));
+        Ok(Since {
+            lines: lines.collect(),
+            left_out,
+        })
+    }
+
+    fn transcript(&self, session: &SessionId) -> Result<Transcript, Error> {
+        let key = session.as_str().parse()?;
+        self.home.session(&key)?.transcript()
+    }
+}
+
+fn is_titled(summary: &SessionSummary, words: &str) -> bool {
+    let plain = |text: &str| {
+        text.to_lowercase()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    plain(&summary.title).contains(&plain(words))
+}
+
+/// The messages of the conversation, the oldest first.
+fn said(transcript: &Transcript) -> Vec<NodeId> {
+    let tree = transcript.tree();
+    let steps = tree.conversation().into_iter().map(|step| step.id);
+    steps.filter(|id| tree.is_message(*id)).collect()
+}
+
+/// Reads the last of these records, as many as the page holds and at least one; and says how many are before them.
+fn last_of(
+    transcript: &mut Transcript,
+    ids: &[NodeId],
+    page: Page,
+) -> Result<(Vec<Located>, usize), Error> {
+    let mut bytes = 0u64;
+    let most = u64::try_from(page.bytes).unwrap_or(u64::MAX);
+    let last = ids.iter().rev().take(page.frames.max(1)).enumerate();
+    let count = last
+        .take_while(|(index, id)| {
+            bytes = bytes.saturating_add(transcript.tree().place(**id).length);
+            *index == 0 || bytes <= most
+        })
+        .count();
+    let earlier = ids.len() - count;
+    let records = ids[earlier..].iter().map(|id| transcript.read(*id));
+    Ok((records.collect::<Result<_, _>>()?, earlier))
+}
+
+fn message(located: &Located) -> Option<PastMessage> {
+    let (role, content) = match &located.record {
+        Record::User(record) => ("user", record.message.content.as_option()),
+        Record::Assistant(record) => ("assistant", record.message.content.as_option()),
+        _ => return None,
+    };
+    Some(PastMessage {
+        role,
+        content: content.map_or_else(|| Content::Blocks(Vec::new()).to_json(), Wire::to_json),
+        uuid: located.record.chain()?.uuid.cloned(),
+        timestamp: located.record.timestamp().cloned(),
+    })
+}
+
+/// The line that the agent would have written when it wrote the record.
+fn line(located: &Located, session: &SessionId) -> Option<Text> {
+    let uuid = located.record.chain()?.uuid.cloned();
+    let session_id = Some(session.clone());
+    let parent_tool_use_id = Nullable::Null;
+    let line = match &located.record {
+        Record::User(record) => ToHost::User(Box::new(User {
+            message: record.message.clone(),
+            parent_tool_use_id,
+            session_id,
+            uuid,
+            ..User::default()
+        })),
+        Record::Assistant(record) => ToHost::Assistant(Box::new(Assistant {
+            message: Some(record.message.clone()),
+            parent_tool_use_id,
+            session_id,
+            uuid,
+            ..Assistant::default()
+        })),
+        _ => return None,
+    };
+    Some(LineFrame::encode(line).line().clone())
+}

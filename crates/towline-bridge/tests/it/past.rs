@@ -1,0 +1,359 @@
+//! Sessions that were held elsewhere: listed, searched, read, and what was said since.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use tempfile::TempDir;
+use towline_bridge::{
+    log::Page,
+    past::{Past, Recent},
+};
+use towline_host::store::Home;
+use towline_protocol::SessionId;
+
+struct Elsewhere {
+    home: Home,
+    past: Past,
+    _folder: TempDir,
+}
+
+impl Elsewhere {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path());
+        Self {
+            past: Past::new(home.clone()),
+            home,
+            _folder: folder,
+        }
+    }
+
+    /// A session with a transcript; later numbers are newer.
+    fn session(&self, project: &str, number: u32, records: &[String]) -> SessionId {
+        let session = self.home.session_in(project, key(number).parse().unwrap());
+        fs::create_dir_all(session.project_folder()).unwrap();
+        fs::write(session.path(), records.join("\n") + "\n").unwrap();
+        let time = std::time::UNIX_EPOCH + Duration::from_secs(u64::from(number));
+        let file = fs::File::options()
+            .append(true)
+            .open(session.path())
+            .unwrap();
+        file.set_modified(time).unwrap();
+        key(number).into()
+    }
+
+    /// The first digits of the sessions that are found, and whether the words were in what was said.
+    fn recent(&self, query: &Recent) -> Vec<(u32, bool)> {
+        let listed = self.past.recent(query).unwrap();
+        assert!(
+            listed.problems.is_empty() && !listed.is_cut_short,
+            "{listed:?}"
+        );
+        let sessions = listed.sessions.iter().map(|found| {
+            let number = &found.summary.session.key().as_str()[..8];
+            (
+                u32::from_str_radix(number, 16).unwrap(),
+                found.excerpt.is_some(),
+            )
+        });
+        sessions.collect()
+    }
+}
+
+fn key(number: u32) -> String {
+    format!("{number:08x}-0000-4000-8000-000000000000")
+}
+
+/// A message: kind, number, number of the one before (0 for none), text.
+fn said(kind: &str, number: u32, parent: u32, text: &str) -> String {
+    let parent = match parent {
+        0 => "null".to_owned(),
+        parent => format!("\"{}\"", key(parent)),
+    };
+    let content = match kind {
+        "user" => format!("\"{text}\""),
+        _ => format!(r#"[{{"type":"text","text":"{text}"}}]"#),
+    };
+    format!(
+        r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{kind}","uuid":"{}","timestamp":"2026-11-16T05:00:{number:02}.000Z","cwd":"/project","message":{{"role":"{kind}","content":{content}}}}}"#,
+        key(number)
+    )
+}
+
+fn query() -> Recent {
+    Recent {
+        limit: 10,
+        offset: 0,
+        project: None,
+        words: None,
+        time: Duration::from_secs(60),
+    }
+}
+
+const ALL: Page = Page {
+    frames: 1000,
+    bytes: 1 << 20,
+};
+
+#[test]
+fn sessions_are_listed_and_searched_the_latest_first() {
+    let elsewhere = Elsewhere::new();
+    elsewhere.session(
+        "/one",
+        1,
+        &[
+            said("user", 1, 0, "about cats"),
+            said("assistant", 2, 1, "and   Dogs"),
+        ],
+    );
+    elsewhere.session("/two", 2, &[said("user", 1, 0, "about dogs")]);
+    elsewhere.session(
+        "/two",
+        3,
+        &[
+            said("user", 1, 0, "about birds"),
+            r#"{"type":"custom-title","customTitle":"Not and dogs"}"#.to_owned(),
+        ],
+    );
+    let words = |words: &str| Some(words.to_owned());
+    for (query, expected) in [
+        (query(), vec![(3, false), (2, false), (1, false)]),
+        (
+            Recent {
+                limit: 1,
+                offset: 1,
+                ..query()
+            },
+            vec![(2, false)],
+        ),
+        (
+            Recent {
+                project: Some(PathBuf::from("/one")),
+                ..query()
+            },
+            vec![(1, false)],
+        ),
+        (
+            Recent {
+                words: words("dogs"),
+                ..query()
+            },
+            vec![(3, false), (2, true), (1, true)],
+        ),
+        (
+            Recent {
+                words: words(" and dogs "),
+                ..query()
+            },
+            vec![(3, false), (1, true)],
+        ),
+        (
+            Recent {
+                words: words("dogs"),
+                limit: 1,
+                offset: 2,
+                ..query()
+            },
+            vec![(1, true)],
+        ),
+        (
+            Recent {
+                words: words("dogs"),
+                project: Some(PathBuf::from("/one")),
+                ..query()
+            },
+            vec![(1, true)],
+        ),
+        (
+            Recent {
+                words: words("(dogs"),
+                ..query()
+            },
+            vec![],
+        ),
+        (
+            Recent {
+                words: words("  "),
+                limit: 1,
+                ..query()
+            },
+            vec![(3, false)],
+        ),
+        (
+            Recent {
+                limit: 0,
+                ..query()
+            },
+            vec![],
+        ),
+    ] {
+        assert_eq!(elsewhere.recent(&query), expected, "{query:?}");
+    }
+}
+
+#[test]
+fn a_search_without_time_says_that_it_was_cut_short() {
+    let elsewhere = Elsewhere::new();
+    elsewhere.session("/one", 1, &[said("user", 1, 0, "about cats")]);
+    let query = Recent {
+        words: Some("cats".to_owned()),
+        time: Duration::ZERO,
+        ..query()
+    };
+    let listed = elsewhere.past.recent(&query).unwrap();
+    assert!(
+        listed.is_cut_short && listed.sessions.is_empty(),
+        "{listed:?}"
+    );
+}
+
+#[test]
+fn the_end_of_the_live_branch_is_read_within_bounds() {
+    let elsewhere = Elsewhere::new();
+    let id = elsewhere.session(
+        "/one",
+        1,
+        &[
+            said("user", 1, 0, "first"),
+            said("assistant", 2, 1, "left behind"),
+            said("assistant", 3, 1, "second"),
+            said("user", 4, 3, "third"),
+        ],
+    );
+    for (page, expected, earlier) in [
+        (ALL, vec!["first", "second", "third"], 0),
+        (Page { frames: 2, ..ALL }, vec!["second", "third"], 1),
+        (Page { bytes: 300, ..ALL }, vec!["third"], 2),
+        (
+            Page {
+                frames: 0,
+                bytes: 0,
+            },
+            vec!["third"],
+            2,
+        ),
+    ] {
+        let history = elsewhere.past.history(&id, page).unwrap();
+        assert_eq!(history.earlier, earlier, "{page:?}");
+        let contents: Vec<_> = history
+            .messages
+            .iter()
+            .map(|message| message.content.as_str())
+            .collect();
+        assert_eq!(contents.len(), expected.len(), "{contents:?}");
+        for (content, text) in contents.iter().zip(expected) {
+            assert!(content.contains(text), "{content}");
+        }
+    }
+    let history = elsewhere.past.history(&id, ALL).unwrap();
+    let second = &history.messages[1];
+    assert_eq!(second.role, "assistant");
+    assert_eq!(
+        second.content.as_str(),
+        r#"[{"type":"text","text":"second"}]"#
+    );
+    assert_eq!(second.uuid.as_ref().unwrap(), key(3).as_str());
+    assert_eq!(
+        second.timestamp.as_ref().unwrap(),
+        "2026-11-16T05:00:03.000Z"
+    );
+}
+
+#[test]
+fn what_was_said_since_comes_as_lines_of_an_agent() {
+    let elsewhere = Elsewhere::new();
+    let id = elsewhere.session(
+        "/one",
+        1,
+        &[
+            said("user", 1, 0, "first"),
+            said("assistant", 2, 1, "second"),
+            said("user", 3, 2, "third"),
+            said("assistant", 4, 3, "fourth"),
+        ],
+    );
+    let user = format!(
+        r#"{{"type":"user","message":{{"role":"user","content":"third"}},"parent_tool_use_id":null,"session_id":"{}","uuid":"{}"}}"#,
+        key(1),
+        key(3),
+    );
+    let assistant = format!(
+        r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"text","text":"fourth"}}]}},"parent_tool_use_id":null,"session_id":"{}","uuid":"{}"}}"#,
+        key(1),
+        key(4),
+    );
+    let since = |known: &[u32], page: Page| {
+        let known: Vec<String> = known.iter().copied().map(key).collect();
+        let is_known = |uuid: &str| known.iter().any(|known| known == uuid);
+        let since = elsewhere.past.since(&id, is_known, page).unwrap();
+        let lines: Vec<String> = since.lines.iter().map(ToString::to_string).collect();
+        (lines, since.left_out)
+    };
+    assert_eq!(since(&[1, 2], ALL), (vec![user, assistant.clone()], 0));
+    // The latest one that is known counts, not each.
+    assert_eq!(since(&[3], ALL), (vec![assistant.clone()], 0));
+    assert_eq!(
+        since(&[1, 2], Page { frames: 1, ..ALL }),
+        (vec![assistant], 1)
+    );
+    assert_eq!(since(&[4], ALL), (vec![], 0));
+    assert_eq!(since(&[], ALL).0.len(), 4);
+    assert_eq!(since(&[99], ALL).0.len(), 4);
+}
+
+#[test]
+fn what_was_known_before_a_compaction_is_not_said_again() {
+    let elsewhere = Elsewhere::new();
+    let boundary = format!(
+        r#"{{"parentUuid":null,"logicalParentUuid":"{}","isSidechain":false,"type":"system","subtype":"compact_boundary","uuid":"{}","timestamp":"2026-11-16T05:00:03.000Z","content":"Conversation compacted","compactMetadata":{{"trigger":"manual","preTokens":9}}}}"#,
+        key(2),
+        key(3),
+    );
+    let id = elsewhere.session(
+        "/one",
+        1,
+        &[
+            said("user", 1, 0, "first"),
+            said("assistant", 2, 1, "second"),
+            boundary,
+            said("user", 4, 3, "a summary"),
+            said("assistant", 5, 4, "after it"),
+        ],
+    );
+    let since = |known: u32| {
+        let since = elsewhere
+            .past
+            .since(&id, |uuid| uuid == key(known), ALL)
+            .unwrap();
+        since.lines.len()
+    };
+    assert_eq!((since(2), since(4), since(5)), (2, 1, 0));
+}
+
+#[test]
+fn sessions_that_are_not_there_are_errors_that_say_so() {
+    let elsewhere = Elsewhere::new();
+    assert_eq!(elsewhere.recent(&query()), []);
+    for (id, says) in [
+        (
+            key(7),
+            "no session 00000007-0000-4000-8000-000000000000 in `",
+        ),
+        (
+            "../../etc/passwd".to_owned(),
+            "`../../etc/passwd` is no session id: it has to be a UUID",
+        ),
+    ] {
+        let error = elsewhere
+            .past
+            .history(&id.as_str().into(), ALL)
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with(says), "{error}");
+        assert!(
+            elsewhere
+                .past
+                .since(&id.as_str().into(), |_| false, ALL)
+                .is_err()
+        );
+    }
+}
