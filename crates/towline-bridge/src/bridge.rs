@@ -21,12 +21,12 @@ use towline_host::AgentCommand;
 use towline_protocol::dialect::pocket::{BridgeId, ClientMessageId};
 
 use crate::{
-    Frame, Question, SessionRecord,
+    Library, Question, SessionRecord,
     hub::{
         AgentEvent, Command, Hub, Item, Limits, Order, Output, Refusal, Reply, Scope, Setup,
         Ticket, ViewerId,
     },
-    log::{Log, LogError, Page},
+    log::Log,
 };
 
 pub use viewer::{Shown, Viewer};
@@ -35,7 +35,7 @@ pub use viewer::{Shown, Viewer};
 #[derive(Clone, Debug)]
 pub struct Bridge {
     requests: mpsc::Sender<Request>,
-    reader: Reader,
+    library: Library,
     next_id: Arc<AtomicU64>,
 }
 
@@ -43,8 +43,8 @@ pub struct Bridge {
 pub struct Parts<L> {
     /// What lasts.
     pub log: L,
-    /// Reads the log while it is being written.
-    pub reader: Reader,
+    /// Reads the log while it is being written, and what was said elsewhere.
+    pub library: Library,
     /// The sessions of the log.
     pub sessions: Vec<Restored>,
     /// Makes the command that starts an agent, or says why it cannot be started.
@@ -55,12 +55,6 @@ pub struct Parts<L> {
 
 /// Makes the command that starts an agent, or says why it cannot be started.
 pub type Launch = Arc<dyn Fn(&Setup) -> Result<AgentCommand, String> + Send + Sync>;
-
-/// Reads frames of a session after a number.
-#[derive(Clone)]
-pub struct Reader(Arc<ReadFrames>);
-
-type ReadFrames = dyn Fn(&BridgeId, u64, Page) -> Result<Vec<Frame>, LogError> + Send + Sync;
 
 /// A session as the log has it.
 #[derive(Debug)]
@@ -114,6 +108,7 @@ impl Bridge {
             writes,
             agent_events,
             launch: parts.launch,
+            library: parts.library.clone(),
             agents: HashMap::new(),
             viewers: HashMap::new(),
             waiting: HashMap::new(),
@@ -123,7 +118,7 @@ impl Bridge {
         tokio::spawn(switchboard.run(from_clients, from_agents, written));
         Self {
             requests,
-            reader: parts.reader,
+            library: parts.library,
             next_id: Arc::new(AtomicU64::new(1)),
         }
     }
@@ -149,24 +144,9 @@ impl Bridge {
         Viewer::new(id, queue, self.clone())
     }
 
-    /// Frames of a session after a number.
-    ///
-    /// # Errors
-    /// When the log cannot be read.
-    pub async fn frames(
-        &self,
-        session: &BridgeId,
-        after: u64,
-        page: Page,
-    ) -> Result<Vec<Frame>, LogError> {
-        let (reader, session) = (self.reader.clone(), session.clone());
-        let read = tokio::task::spawn_blocking(move || (reader.0)(&session, after, page));
-        read.await.unwrap_or_else(|error| {
-            Err(LogError {
-                what: "reading the log".to_owned(),
-                why: error.to_string(),
-            })
-        })
+    /// What can be read.
+    pub fn library(&self) -> &Library {
+        &self.library
     }
 
     /// Ends all agents and waits until everything is written.
@@ -174,21 +154,6 @@ impl Bridge {
         let (done, is_done) = oneshot::channel();
         self.requests.send(Request::Close(done)).await.ok();
         is_done.await.ok();
-    }
-}
-
-impl Reader {
-    /// A reader that reads like this. It is called from many threads.
-    pub fn new(
-        read: impl Fn(&BridgeId, u64, Page) -> Result<Vec<Frame>, LogError> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Arc::new(read))
-    }
-}
-
-impl std::fmt::Debug for Reader {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Reader")
     }
 }
 
@@ -209,6 +174,7 @@ struct Switchboard {
     writes: writer::Writes,
     agent_events: mpsc::Sender<FromAgent>,
     launch: Launch,
+    library: Library,
     agents: HashMap<(BridgeId, u64), mpsc::UnboundedSender<Order>>,
     viewers: HashMap<ViewerId, Arc<viewer::Queue>>,
     waiting: HashMap<Ticket, oneshot::Sender<Reply>>,
@@ -303,8 +269,8 @@ impl Switchboard {
             match output {
                 Output::Write(write) => self.writes.push(write),
                 Output::Show(viewer, item) => self.show(viewer, item),
-                Output::Agent(session, run, Order::Start(setup)) => {
-                    self.start_agent(session, run, *setup);
+                Output::Agent(session, run, Order::Start(setup, last_seq)) => {
+                    self.start_agent(session, run, *setup, last_seq);
                 }
                 Output::Agent(session, run, order) => {
                     // An agent that is gone has said so, or will.
@@ -331,11 +297,17 @@ impl Switchboard {
         }
     }
 
-    fn start_agent(&mut self, session: BridgeId, run: u64, setup: Setup) {
+    fn start_agent(&mut self, session: BridgeId, run: u64, setup: Setup, last_seq: u64) {
         let (orders, obeyed) = mpsc::unbounded_channel();
         self.agents.insert((session.clone(), run), orders);
         let outlet = agent::Outlet::new(session, run, self.agent_events.clone());
-        tokio::spawn(agent::run(Arc::clone(&self.launch), setup, obeyed, outlet));
+        let start = agent::Start {
+            launch: Arc::clone(&self.launch),
+            library: self.library.clone(),
+            setup,
+            last_seq,
+        };
+        tokio::spawn(agent::run(start, obeyed, outlet));
     }
 }
 

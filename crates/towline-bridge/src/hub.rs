@@ -196,6 +196,10 @@ impl Hub {
                 let description = self.session(&id)?.describe();
                 self.reply(ticket, Reply::Session(Box::new(description)));
             }
+            Command::Question(id, name) => {
+                let question = self.session(&id)?.question(&name)?.clone();
+                self.reply(ticket, Reply::Question(Box::new(question)));
+            }
             Command::Input(id, input) => {
                 self.check_log()?;
                 if !self.session(&id)?.has_agent() {

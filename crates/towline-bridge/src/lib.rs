@@ -4,14 +4,26 @@
 //! open; its shell starts agents, and writes to the [`log`] before anyone sees a frame. Surfaces translate.
 #![warn(missing_docs)]
 
+pub mod access;
+pub mod agents;
 mod bridge;
+mod desk;
 mod frame;
 pub mod hub;
+mod library;
 pub mod log;
 pub mod past;
+pub mod project;
+pub mod qr;
 mod record;
+mod serve;
+pub mod settings;
 mod text;
+pub mod web;
 
-pub use bridge::{Bridge, Launch, Parts, Reader, Restored, Shown, Viewer};
+pub use bridge::{Bridge, Launch, Parts, Restored, Shown, Viewer};
+pub use desk::{Denial, Desk, Wish, launch};
 pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};
+pub use library::Library;
 pub use record::{SessionRecord, Usage};
+pub use serve::{Running, StartError, Surroundings};

@@ -19,6 +19,24 @@ use towline_protocol::{
 use crate::log::Page;
 
 /// The sessions in a configuration folder.
+///
+/// ```
+/// use std::time::Duration;
+/// use towline_bridge::past::{Past, Recent};
+/// use towline_host::store::Home;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let past = Past::new(Home::new(folder.path()));
+/// let listed = past.recent(&Recent {
+///     limit: 20,
+///     offset: 0,
+///     project: None,
+///     words: Some("parser".to_owned()),
+///     time: Duration::from_secs(2),
+/// })?;
+/// assert!(listed.sessions.is_empty());
+/// # Ok::<(), towline_host::store::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Past {
     home: Home,

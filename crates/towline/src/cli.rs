@@ -5,8 +5,8 @@ use std::{ffi::OsStr, process::ExitCode};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::{
-    dialect::Dialect, permission::Permission, script_api::ScriptApi, sessions::Sessions,
-    trace::Trace,
+    dialect::Dialect, permission::Permission, script_api::ScriptApi, serve::Serve,
+    sessions::Sessions, trace::Trace,
 };
 
 /// Drives coding-agent CLIs, is one, and carries their sessions anywhere.
@@ -22,6 +22,7 @@ enum Command {
     Dialect(Dialect),
     Permission(Permission),
     ScriptApi(ScriptApi),
+    Serve(Serve),
     Sessions(Sessions),
     Trace(Trace),
 }
@@ -38,6 +39,7 @@ impl Cli {
             Command::Dialect(dialect) => dialect.run(),
             Command::Permission(permission) => permission.run(),
             Command::ScriptApi(api) => api.run(),
+            Command::Serve(serve) => serve.run(),
             Command::Sessions(sessions) => sessions.run(),
             Command::Trace(trace) => trace.run(),
         }

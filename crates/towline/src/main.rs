@@ -10,6 +10,7 @@ mod dialect;
 mod permission;
 mod recording;
 mod script_api;
+mod serve;
 mod sessions;
 mod terminal;
 mod trace;

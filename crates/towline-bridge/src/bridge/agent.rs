@@ -15,8 +15,10 @@ use towline_host::{
 use towline_protocol::dialect::pocket::BridgeId;
 
 use crate::{
-    Ask, Input, NoteCode, Outcome, Question,
-    hub::{AgentEvent, Change, Control, Decision, Order, Refusal, Remember, Reply, Setup, Ticket},
+    Ask, Input, Library, NoteCode, Outcome, Question,
+    hub::{
+        AgentEvent, Change, Control, Decision, From, Order, Refusal, Remember, Reply, Setup, Ticket,
+    },
 };
 
 use super::{FromAgent, Launch};
@@ -45,14 +47,20 @@ impl Outlet {
     }
 }
 
+/// What a run begins with.
+#[derive(Clone)]
+pub(super) struct Start {
+    pub(super) launch: Launch,
+    pub(super) library: Library,
+    pub(super) setup: Setup,
+    /// The session has frames up to this one.
+    pub(super) last_seq: u64,
+}
+
 /// Starts an agent and stays with it to its end.
-pub(super) async fn run(
-    launch: Launch,
-    setup: Setup,
-    orders: mpsc::UnboundedReceiver<Order>,
-    outlet: Outlet,
-) {
-    match start(&launch, &setup).await {
+pub(super) async fn run(start: Start, orders: mpsc::UnboundedReceiver<Order>, outlet: Outlet) {
+    take_in(&start, &outlet).await;
+    match spawn(&start).await {
         Ok(session) => {
             let about = session.agent().map(Wire::to_json);
             let about = about.and_then(|json| RawValue::from_string(json.as_str().to_owned()).ok());
@@ -69,8 +77,27 @@ pub(super) async fn run(
     outlet.events.send(gone).await.ok();
 }
 
-async fn start(launch: &Launch, setup: &Setup) -> Result<towline_host::Session, String> {
-    let command = launch(setup)?;
+/// Takes in what was said elsewhere since the agent last ran here.
+async fn take_in(start: &Start, outlet: &Outlet) {
+    let From::Session {
+        id, fork: false, ..
+    } = &start.setup.from
+    else {
+        return;
+    };
+    let said = start
+        .library
+        .said_elsewhere(&outlet.session, start.last_seq, id.clone());
+    match said.await {
+        Ok(said) if said.lines.is_empty() => {}
+        Ok(said) => outlet.tell(AgentEvent::TakenIn(said.lines)).await,
+        // The agent may know of a session that is not where it is looked for.
+        Err(error) => tracing::debug!(%error, "what was said elsewhere cannot be read"),
+    }
+}
+
+async fn spawn(start: &Start) -> Result<towline_host::Session, String> {
+    let command = (start.launch)(&start.setup)?;
     command.spawn().await.map_err(|error| {
         let causes =
             std::iter::successors(std::error::Error::source(&error), |error| error.source());
@@ -224,7 +251,7 @@ async fn obey(
 ) {
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Start(_) => {}
+            Order::Start(..) => {}
             Order::Send(input) => {
                 if let Err(error) = control.send(prompt(&input)).await {
                     let text = format!("A message did not reach the agent: {error}");

@@ -154,6 +154,7 @@ impl Viewer {
         if replay.page.is_empty() {
             match self
                 .bridge
+                .library
                 .frames(&replay.session, replay.after, PAGE)
                 .await
             {

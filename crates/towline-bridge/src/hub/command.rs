@@ -61,6 +61,8 @@ pub enum Command {
     List,
     /// What is known of a session?
     Describe(BridgeId),
+    /// What is asked in a session under this name?
+    Question(BridgeId, String),
 }
 
 /// How to begin a session.
@@ -205,6 +207,8 @@ pub enum Reply {
     },
     /// It is done; with what the agent said, if it said something.
     Done(Option<Json>),
+    /// The question, which is open.
+    Question(Box<Question>),
     /// The sessions.
     Sessions(Vec<Description>),
     /// It is not done.
@@ -295,8 +299,8 @@ pub enum Change {
 /// What is to be done with an agent.
 #[derive(Debug)]
 pub enum Order {
-    /// Start it.
-    Start(Box<Setup>),
+    /// Start it. The session has frames up to this one.
+    Start(Box<Setup>, u64),
     /// Give it the input.
     Send(Input),
     /// Answer its question.

@@ -165,7 +165,7 @@ impl Session {
                 at: None,
             };
         }
-        self.tell(Order::Start(Box::new(setup)));
+        self.tell(Order::Start(Box::new(setup), self.record.last_seq));
         self.settle();
     }
 

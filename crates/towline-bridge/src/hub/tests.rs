@@ -70,7 +70,7 @@ fn an_agent_that_dies_at_work_is_dead_its_question_is_over_and_the_next_input_re
     scene.say(&session, "again", "two");
     assert_eq!(scene.status(&session), Status::Starting);
     let resumed = scene.orders.iter().any(|(_, _, order)| {
-        matches!(order, Order::Start(setup) if matches!(&setup.from, super::From::Session { id, fork: false, .. } if id == "s-1"))
+        matches!(order, Order::Start(setup, _) if matches!(&setup.from, super::From::Session { id, fork: false, .. } if id == "s-1"))
     });
     assert!(resumed, "{:?}", scene.orders);
     scene.agent(&session, AgentEvent::Started(None));
@@ -394,7 +394,9 @@ fn what_cannot_be_asked_of_a_sleeping_agent_is_refused_and_what_can_is_kept_for_
     scene.orders.clear();
     scene.say(&session, "go on", "one");
     let (_, _, order) = &scene.orders[0];
-    assert!(matches!(order, Order::Start(setup) if setup.permission_mode == Some("plan".into())));
+    assert!(
+        matches!(order, Order::Start(setup, _) if setup.permission_mode == Some("plan".into()))
+    );
     scene.agent(
         &session,
         AgentEvent::Changed(Change::Model(Some("opus".into()))),

@@ -16,7 +16,12 @@ pub use reader::{AnswerRecord, QuestionRecord, Reader};
 pub use search::{Hit, Piece};
 pub use turn::Turn;
 
-use std::{collections::HashMap, fs::File, path::Path};
+use std::{
+    collections::HashMap,
+    fs::File,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use towline_protocol::dialect::pocket::BridgeId;
@@ -56,6 +61,7 @@ pub struct SqliteLog {
     own: Reader,
     /// The sessions that were written to: what a frame is checked against.
     known: HashMap<BridgeId, Known>,
+    pen: Pen,
     /// Held for its lock.
     _lock: File,
 }
@@ -65,6 +71,18 @@ pub struct SqliteLog {
 struct Known {
     key: i64,
     last_seq: u64,
+}
+
+/// Who writes: SQLite has one writer at a time, and whoever finds another sleeps for longer and longer. A lock wakes up
+/// at once.
+#[derive(Clone, Debug, Default)]
+struct Pen(Arc<Mutex<()>>);
+
+impl Pen {
+    fn take(&self) -> MutexGuard<'_, ()> {
+        // It guards nothing that a panic could leave half done: a transaction ends with nothing.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl SqliteLog {
@@ -81,6 +99,7 @@ impl SqliteLog {
         Ok(Self {
             own: Reader::new(connection, file),
             known: HashMap::new(),
+            pen: Pen::default(),
             _lock: lock,
         })
     }
@@ -103,7 +122,7 @@ impl SqliteLog {
     /// # Errors
     /// When the file cannot be opened again.
     pub fn indexer(&self) -> Result<Indexer, LogError> {
-        Indexer::open(self.file())
+        Indexer::open(self.file(), self.pen.clone())
     }
 
     /// Bounds the file, so that a full disk can be had without one. In pages of 4 KiB; for tests.
@@ -126,7 +145,9 @@ impl SqliteLog {
     /// # Errors
     /// When it cannot be written.
     pub fn forget(&mut self, session: &BridgeId) -> Result<(), LogError> {
+        let pen = self.pen.take();
         let forgotten = forget(&mut self.own.connection, session);
+        drop(pen);
         forgotten.map_err(|failure| {
             failure.while_trying_to("delete a session of the log", self.file())
         })?;
@@ -137,7 +158,9 @@ impl SqliteLog {
 
 impl Log for SqliteLog {
     fn write(&mut self, batch: &[Write]) -> Result<(), LogError> {
+        let pen = self.pen.take();
         let written = write_all(&mut self.own.connection, &self.known, batch);
+        drop(pen);
         // Only what is written for good is known: after a failure the same batch is checked against what is there.
         let changed =
             written.map_err(|failure| failure.while_trying_to("write to the log", self.file()))?;

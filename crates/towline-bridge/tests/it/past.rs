@@ -114,77 +114,30 @@ fn sessions_are_listed_and_searched_the_latest_first() {
             r#"{"type":"custom-title","customTitle":"Not and dogs"}"#.to_owned(),
         ],
     );
-    let words = |words: &str| Some(words.to_owned());
+    let said = |words: &str| Recent {
+        words: Some(words.to_owned()),
+        ..query()
+    };
+    let of_one = |query: Recent| Recent {
+        project: Some(PathBuf::from("/one")),
+        ..query
+    };
+    let page = |query: Recent, limit, offset| Recent {
+        limit,
+        offset,
+        ..query
+    };
     for (query, expected) in [
         (query(), vec![(3, false), (2, false), (1, false)]),
-        (
-            Recent {
-                limit: 1,
-                offset: 1,
-                ..query()
-            },
-            vec![(2, false)],
-        ),
-        (
-            Recent {
-                project: Some(PathBuf::from("/one")),
-                ..query()
-            },
-            vec![(1, false)],
-        ),
-        (
-            Recent {
-                words: words("dogs"),
-                ..query()
-            },
-            vec![(3, false), (2, true), (1, true)],
-        ),
-        (
-            Recent {
-                words: words(" and dogs "),
-                ..query()
-            },
-            vec![(3, false), (1, true)],
-        ),
-        (
-            Recent {
-                words: words("dogs"),
-                limit: 1,
-                offset: 2,
-                ..query()
-            },
-            vec![(1, true)],
-        ),
-        (
-            Recent {
-                words: words("dogs"),
-                project: Some(PathBuf::from("/one")),
-                ..query()
-            },
-            vec![(1, true)],
-        ),
-        (
-            Recent {
-                words: words("(dogs"),
-                ..query()
-            },
-            vec![],
-        ),
-        (
-            Recent {
-                words: words("  "),
-                limit: 1,
-                ..query()
-            },
-            vec![(3, false)],
-        ),
-        (
-            Recent {
-                limit: 0,
-                ..query()
-            },
-            vec![],
-        ),
+        (page(query(), 1, 1), vec![(2, false)]),
+        (page(query(), 0, 0), vec![]),
+        (of_one(query()), vec![(1, false)]),
+        (said("dogs"), vec![(3, false), (2, true), (1, true)]),
+        (said(" and dogs "), vec![(3, false), (1, true)]),
+        (page(said("dogs"), 1, 2), vec![(1, true)]),
+        (of_one(said("dogs")), vec![(1, true)]),
+        (said("(dogs"), vec![]),
+        (page(said("  "), 1, 0), vec![(3, false)]),
     ] {
         assert_eq!(elsewhere.recent(&query), expected, "{query:?}");
     }

@@ -199,22 +199,34 @@ fn the_writer_goes_on_while_the_index_is_filled() {
     let batch: Vec<_> = (1..=2000).map(|seq| of("s", line(seq, 2000))).collect();
     made.log.write(&batch).unwrap();
     let mut indexer = made.log.indexer().unwrap();
-    let longest = thread::scope(|scope| {
-        let indexing = scope.spawn(move || index(&mut indexer));
-        let mut longest = Duration::ZERO;
-        let mut next = 2001;
-        while !indexing.is_finished() && next < 4000 {
+    let (mut times, step) = thread::scope(|scope| {
+        let indexing = scope.spawn(move || {
+            let start = Instant::now();
+            for _ in 0..STEPS {
+                assert_eq!(indexer.step().unwrap(), Progress::More);
+            }
+            start.elapsed() / STEPS
+        });
+        let mut times = Vec::new();
+        while !indexing.is_finished() {
+            let next = 2001 + times.len() as u64;
             let start = Instant::now();
             made.log.write(&[of("s", line(next, 200))]).unwrap();
-            longest = longest.max(start.elapsed());
-            next += 1;
+            times.push(start.elapsed());
         }
-        assert!(indexing.join().unwrap() > 0);
-        longest
+        (times, indexing.join().unwrap())
     });
+    times.sort();
+    let [middle, most, longest] =
+        [times.len() / 2, times.len() * 99 / 100, times.len() - 1].map(|at| times[at]);
     // A busy machine may take its time; a writer that waits for the whole index would take far longer.
-    assert!(longest < Duration::from_secs(2), "{longest:?}");
+    assert!(middle < Duration::from_millis(100), "{middle:?}");
     if std::env::var_os("TOWLINE_BRIDGE_SPEED").is_some() {
-        println!("longest write while indexing: {longest:?}");
+        println!(
+            "{} writes while indexing: half within {middle:?}, 99% within {most:?}, all within {longest:?}; a step takes {step:?}",
+            times.len()
+        );
     }
 }
+
+const STEPS: u32 = 200;

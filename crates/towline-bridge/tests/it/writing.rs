@@ -50,8 +50,8 @@ fn a_batch_that_cannot_be_written_leaves_nothing_behind() {
     made.log.write(&[of("s", line(1, 1))]).unwrap();
     for (bad, why) in [
         (
-            of("s", line(3, 1)),
-            "frame 3 of session s does not follow the last one, 2",
+            of("s", line(4, 1)),
+            "frame 4 of session s does not follow the last one, 2",
         ),
         (
             of("s", line(0, 1)),

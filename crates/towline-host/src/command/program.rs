@@ -61,6 +61,22 @@ impl AgentCommand {
         command
     }
 
+    /// Adds arguments before all others: for a program that starts the agent, such as `node` or `docker`.
+    ///
+    /// ```
+    /// # use towline_host::AgentCommand;
+    /// let command = AgentCommand::new("node").leading_args(["/opt/agent/cli.js"]).model("sonnet");
+    /// assert!(command.to_string().starts_with("node /opt/agent/cli.js "));
+    /// ```
+    #[must_use]
+    pub fn leading_args<A: Into<OsString>>(
+        mut self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        self.leading.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
     /// The program that will be started.
     ///
     /// ```

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
 use super::{
-    failure::Failure, frame_row, frame_rows, number, open::connect, reader::frames_of,
+    Pen, failure::Failure, frame_row, frame_rows, number, open::connect, reader::frames_of,
     schema::SPAN, unsigned,
 };
 use crate::{
@@ -17,10 +17,24 @@ use crate::{
 };
 
 /// Fills the search index, when told to.
+///
+/// ```
+/// use towline_bridge::log::{Log, Progress, SqliteLog};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let log = SqliteLog::open(folder.path())?;
+/// let mut indexer = log.indexer()?;
+/// while indexer.step()? == Progress::More {}
+/// assert_eq!(log.reader()?.search("what a person types", 10)?, []);
+/// # Ok::<(), towline_bridge::log::LogError>(())
+/// ```
 #[derive(Debug)]
 pub struct Indexer {
     connection: Connection,
     file: PathBuf,
+    pen: Pen,
+    /// Bytes that went by since the journal was last taken into the file.
+    in_journal: usize,
 }
 
 /// How far an [`Indexer`] is.
@@ -33,16 +47,21 @@ pub enum Progress {
 }
 
 impl Indexer {
-    pub(super) fn open(file: &Path) -> Result<Self, LogError> {
-        let connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
-            .map_err(|error| Failure::from(error).while_trying_to("open the log", file))?;
-        // As the writer's; a connection does not inherit it.
-        connection
-            .pragma_update(None, "synchronous", "NORMAL")
-            .map_err(|error| Failure::from(error).while_trying_to("open the log", file))?;
+    pub(super) fn open(file: &Path, pen: Pen) -> Result<Self, LogError> {
+        let opened = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|connection| {
+            // As the writer's; a connection does not inherit it.
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            // Not at the end of a transaction, while the writer waits.
+            connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+            Ok(connection)
+        });
+        let connection =
+            opened.map_err(|error| Failure::from(error).while_trying_to("open the log", file))?;
         Ok(Self {
             connection,
             file: file.to_owned(),
+            pen,
+            in_journal: 0,
         })
     }
 
@@ -51,21 +70,27 @@ impl Indexer {
     /// # Errors
     /// When it cannot be read or written. It can be tried again, and goes on where it was.
     pub fn step(&mut self) -> Result<Progress, LogError> {
-        let stepped = step(&mut self.connection);
+        let stepped = self.step_once();
         stepped.map_err(|failure| failure.while_trying_to("index the log", &self.file))
     }
-}
 
-fn step(connection: &mut Connection) -> Result<Progress, Failure> {
-    if let Some(session) = next_forgotten(connection)? {
-        take_out(connection, session)?;
-        return Ok(Progress::More);
+    fn step_once(&mut self) -> Result<Progress, Failure> {
+        let (connection, pen) = (&mut self.connection, &self.pen);
+        if let Some(session) = next_forgotten(connection)? {
+            take_out(connection, pen, session)?;
+            return Ok(Progress::More);
+        }
+        let Some((session, after)) = next_session(connection)? else {
+            return Ok(Progress::Done);
+        };
+        self.in_journal += put_in(connection, pen, session, after)?;
+        if self.in_journal >= MOST_IN_JOURNAL {
+            // The disk is waited for here and not in the writer, which goes on meanwhile.
+            connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+            self.in_journal = 0;
+        }
+        Ok(Progress::More)
     }
-    let Some((session, after)) = next_session(connection)? else {
-        return Ok(Progress::Done);
-    };
-    put_in(connection, session, after)?;
-    Ok(Progress::More)
 }
 
 /// A session with frames that are not in the index, and the number of the last one that is.
@@ -81,12 +106,20 @@ fn next_session(connection: &Connection) -> rusqlite::Result<Option<(i64, u64)>>
     found.optional()
 }
 
-fn put_in(connection: &mut Connection, session: i64, after: u64) -> Result<(), Failure> {
+/// Gives the bytes that it went over.
+fn put_in(
+    connection: &mut Connection,
+    pen: &Pen,
+    session: i64,
+    after: u64,
+) -> Result<usize, Failure> {
     let mut texts = Vec::new();
     let mut bytes = 0;
+    let mut seen = 0;
     let mut last = after;
     for frame in frames_of(connection, session, after, READ_AT_ONCE)? {
         last = frame.seq;
+        seen += frame.body.len();
         let text = text_of(&frame);
         if !text.is_empty() {
             bytes += text.len();
@@ -96,13 +129,14 @@ fn put_in(connection: &mut Connection, session: i64, after: u64) -> Result<(), F
             break;
         }
     }
+    let _pen = pen.take();
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut select = transaction.prepare_cached("SELECT 1 FROM sessions WHERE key = ?1")?;
     let is_there = select.exists([session])?;
     drop(select);
     if !is_there {
         // It was forgotten in the meantime.
-        return Ok(());
+        return Ok(0);
     }
     for (row, text) in &texts {
         let mut insert =
@@ -115,7 +149,7 @@ fn put_in(connection: &mut Connection, session: i64, after: u64) -> Result<(), F
     upsert.execute([session, number(last)])?;
     drop(upsert);
     transaction.commit()?;
-    Ok(())
+    Ok(seen + bytes)
 }
 
 fn next_forgotten(connection: &Connection) -> rusqlite::Result<Option<i64>> {
@@ -123,8 +157,9 @@ fn next_forgotten(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     select.query_row([], |row| row.get(0)).optional()
 }
 
-fn take_out(connection: &mut Connection, session: i64) -> Result<(), Failure> {
+fn take_out(connection: &mut Connection, pen: &Pen, session: i64) -> Result<(), Failure> {
     let rows = frame_rows(session);
+    let _pen = pen.take();
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let deleted = transaction.execute(
         "DELETE FROM texts WHERE rowid IN (SELECT rowid FROM texts WHERE rowid BETWEEN ?1 AND ?2 LIMIT ?3)",
@@ -145,3 +180,5 @@ const READ_AT_ONCE: Page = Page {
 /// Bytes of text; what is stored in one transaction is at most this and one text more.
 const WRITTEN_AT_ONCE: usize = 16 << 10;
 const REMOVED_AT_ONCE: i64 = 16;
+/// Bytes; well below what makes the writer do it itself.
+const MOST_IN_JOURNAL: usize = 2 << 20;

@@ -111,6 +111,8 @@ fn open_and_migrate(path: &Path) -> Result<Connection, Failure> {
     // A killed process loses nothing by this, a power cut at most the last moments: the log stays whole.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "journal_size_limit", LARGEST_IDLE_JOURNAL)?;
+    // The indexer does it sooner, if there is one.
+    connection.pragma_update(None, "wal_autocheckpoint", LONGEST_JOURNAL)?;
     migrate(&mut connection, NEWEST)?;
     Ok(connection)
 }
@@ -145,5 +147,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Kibibytes, as SQLite has it for negative numbers.
 const CACHE: i32 = -512;
 const STATEMENTS: usize = 24;
+/// In pages of 4 KiB.
+const LONGEST_JOURNAL: i64 = 4096;
 /// In bytes.
 const LARGEST_IDLE_JOURNAL: i64 = 4 << 20;

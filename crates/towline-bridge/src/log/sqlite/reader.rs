@@ -62,7 +62,11 @@ impl Reader {
         Self { connection, file }
     }
 
-    pub(super) fn open(file: &Path) -> Result<Self, LogError> {
+    /// Opens a log to read it.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(file: &Path) -> Result<Self, LogError> {
         let connection = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .map_err(|error| Failure::from(error).while_trying_to("open the log", file))?;
         Ok(Self::new(connection, file.to_owned()))

@@ -1,0 +1,372 @@
+//! [`Desk`]: where every client's wish arrives, whatever it speaks. It checks what may be done, has the bridge do it, and
+//! writes down who did it. Surfaces translate, and decide nothing.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use jiff::Timestamp;
+use thiserror::Error;
+use towline_host::PermissionMode;
+use towline_protocol::{Json, dialect::pocket::BridgeId};
+
+use crate::{
+    Bridge, Input, Launch, Question,
+    access::{Action, Audit, RootError, Roots, Who, input_summary},
+    agents::{Agents, Beginning, Bypass, NoSuchAgent, SessionOptions},
+    hub::{Command, Control, Decision, Description, From, Refusal, Remember, Reply, Setup},
+    project::Projects,
+};
+
+/// Where every client's wish arrives.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    bridge: Bridge,
+    agents: Arc<Agents>,
+    projects: Arc<Projects>,
+    bypass: Bypass,
+    audit: Arc<Mutex<Audit>>,
+}
+
+/// What a client wants to begin.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// Which agent; the default one if it does not say.
+    pub agent: Option<String>,
+    /// Everything else; its `agent` does not count.
+    pub setup: Setup,
+}
+
+/// Why a wish is not granted.
+#[derive(Debug, Error)]
+pub enum Denial {
+    /// The path may not be used.
+    #[error(transparent)]
+    Path(#[from] RootError),
+    /// There is no such agent.
+    #[error(transparent)]
+    Agent(#[from] NoSuchAgent),
+    /// Nobody may go without asking.
+    #[error(
+        "the permission mode bypassPermissions is not enabled here: start the bridge with --allow-bypass-permissions"
+    )]
+    Bypass,
+    /// The bridge does not do it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl Desk {
+    /// A desk in front of a bridge.
+    pub fn new(
+        bridge: Bridge,
+        agents: Arc<Agents>,
+        projects: Projects,
+        bypass: Bypass,
+        audit: Audit,
+    ) -> Self {
+        Self {
+            bridge,
+            agents,
+            projects: Arc::new(projects),
+            bypass,
+            audit: Arc::new(Mutex::new(audit)),
+        }
+    }
+
+    /// The bridge behind it.
+    pub fn bridge(&self) -> &Bridge {
+        &self.bridge
+    }
+
+    /// The agents that can be chosen.
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    /// The projects that may be looked at.
+    pub fn projects(&self) -> &Projects {
+        &self.projects
+    }
+
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// When the directory or the mode is not allowed, there is no such agent, or no more may run.
+    pub async fn start(&self, who: &Who, wish: Wish) -> Result<Description, Denial> {
+        let mut setup = wish.setup;
+        self.check_mode(setup.permission_mode.as_ref())?;
+        let roots = self.projects.roots();
+        setup.directory = existing(roots, &setup.directory)?;
+        for directory in &mut setup.additional_directories {
+            *directory = existing(roots, directory)?;
+        }
+        let agent = match &wish.agent {
+            Some(name) => self.agents.named(name)?,
+            None => self.agents.default_choice(),
+        };
+        setup.agent.clone_from(&agent.name);
+        let description = loop {
+            let id = BridgeId::from_bits(fastrand::u32(..));
+            let command = Command::Start(id, Box::new(setup.clone()));
+            match self.bridge.command(command).await {
+                Reply::Session(description) => break *description,
+                Reply::Refused(Refusal::Taken(_)) => {}
+                reply => return Err(unexpected(reply)),
+            }
+        };
+        self.write_down(
+            who,
+            &Action::Started {
+                session: description.record.id.to_string(),
+                agent: description.record.agent.clone(),
+                directory: description.record.directory.clone(),
+            },
+        );
+        Ok(description)
+    }
+
+    /// Says something in a session; gives its number, and whether it waits and was known already.
+    ///
+    /// # Errors
+    /// When there is no such session, or nothing can be taken in.
+    pub async fn input(
+        &self,
+        session: &BridgeId,
+        input: Input,
+    ) -> Result<(u64, bool, bool), Denial> {
+        match self
+            .bridge
+            .command(Command::Input(session.clone(), input))
+            .await
+        {
+            Reply::Accepted {
+                seq,
+                queued,
+                repeated,
+            } => Ok((seq, queued, repeated)),
+            reply => Err(unexpected(reply)),
+        }
+    }
+
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// When there is no such question any more, or the answer does not fit it.
+    pub async fn answer(
+        &self,
+        who: &Who,
+        session: &BridgeId,
+        question: &str,
+        decision: Decision,
+    ) -> Result<(), Denial> {
+        let asked = self.question(session, question).await?;
+        if let Decision::Allow { mode, .. } = &decision {
+            self.check_mode(mode.as_ref())?;
+        }
+        let action = answered(session, &asked, &decision);
+        let reply = self.bridge.command(Command::Answer {
+            session: session.clone(),
+            question: question.to_owned(),
+            decision,
+            by: who.client.clone(),
+        });
+        match reply.await {
+            Reply::Done(_) => {
+                self.write_down(who, &action);
+                Ok(())
+            }
+            reply => Err(unexpected(reply)),
+        }
+    }
+
+    /// An open question of a session.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub async fn question(&self, session: &BridgeId, id: &str) -> Result<Question, Denial> {
+        let command = Command::Question(session.clone(), id.to_owned());
+        match self.bridge.command(command).await {
+            Reply::Question(question) => Ok(*question),
+            reply => Err(unexpected(reply)),
+        }
+    }
+
+    /// Has the agent of a session do something.
+    ///
+    /// # Errors
+    /// When there is no such session, the mode is not allowed, or the agent refuses.
+    pub async fn control(
+        &self,
+        who: &Who,
+        session: &BridgeId,
+        control: Control,
+    ) -> Result<Option<Json>, Denial> {
+        let mut action = None;
+        if let Control::SetMode(mode) = &control {
+            self.check_mode(Some(mode))?;
+            action = Some(Action::ModeChanged {
+                session: session.to_string(),
+                mode: mode.to_string(),
+            });
+        }
+        match self
+            .bridge
+            .command(Command::Control(session.clone(), control))
+            .await
+        {
+            Reply::Done(answer) => {
+                if let Some(action) = action {
+                    self.write_down(who, &action);
+                }
+                Ok(answer)
+            }
+            reply => Err(unexpected(reply)),
+        }
+    }
+
+    /// Gives a session a title; nothing takes it away.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn rename(&self, session: &BridgeId, title: Option<String>) -> Result<(), Denial> {
+        self.done(Command::Rename(session.clone(), title)).await
+    }
+
+    /// Stops a session.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn stop(&self, who: &Who, session: &BridgeId) -> Result<(), Denial> {
+        self.done(Command::Stop(session.clone())).await?;
+        let session = session.to_string();
+        self.write_down(who, &Action::Stopped { session });
+        Ok(())
+    }
+
+    /// All sessions of the bridge.
+    ///
+    /// # Errors
+    /// When the bridge is ending.
+    pub async fn sessions(&self) -> Result<Vec<Description>, Denial> {
+        match self.bridge.command(Command::List).await {
+            Reply::Sessions(sessions) => Ok(sessions),
+            reply => Err(unexpected(reply)),
+        }
+    }
+
+    /// What is known of a session.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn describe(&self, session: &BridgeId) -> Result<Description, Denial> {
+        match self
+            .bridge
+            .command(Command::Describe(session.clone()))
+            .await
+        {
+            Reply::Session(description) => Ok(*description),
+            reply => Err(unexpected(reply)),
+        }
+    }
+
+    /// Writes down who did something.
+    pub fn write_down(&self, who: &Who, action: &Action) {
+        let mut audit = self.audit.lock().unwrap_or_else(PoisonError::into_inner);
+        audit.record(Timestamp::now(), who, action);
+    }
+
+    async fn done(&self, command: Command) -> Result<(), Denial> {
+        match self.bridge.command(command).await {
+            Reply::Done(_) => Ok(()),
+            reply => Err(unexpected(reply)),
+        }
+    }
+
+    fn check_mode(&self, mode: Option<&PermissionMode>) -> Result<(), Denial> {
+        let bypasses = mode == Some(&PermissionMode::BypassPermissions);
+        if bypasses && self.bypass == Bypass::Refused {
+            return Err(Denial::Bypass);
+        }
+        Ok(())
+    }
+}
+
+/// Makes the commands that start agents, for [`Bridge::start`].
+pub fn launch(
+    agents: Arc<Agents>,
+    bypass: Bypass,
+    question_timeout: Option<std::time::Duration>,
+) -> Launch {
+    Arc::new(move |setup: &Setup| {
+        let agent = agents
+            .named(&setup.agent)
+            .map_err(|error| error.to_string())?;
+        let options = SessionOptions {
+            directory: PathBuf::from(&setup.directory),
+            additional_directories: setup
+                .additional_directories
+                .iter()
+                .map(PathBuf::from)
+                .collect(),
+            model: setup.model.clone(),
+            permission_mode: setup.permission_mode.clone(),
+            bypass,
+            beginning: beginning(&setup.from),
+        };
+        Ok(agent.command(&options).question_timeout(question_timeout))
+    })
+}
+
+fn beginning(from: &From) -> Beginning {
+    match from {
+        From::Nothing | From::Latest => Beginning::New,
+        From::Session {
+            id, fork: false, ..
+        } => Beginning::Resume(id.clone()),
+        From::Session { id, fork: true, .. } => Beginning::Fork(id.clone()),
+    }
+}
+
+fn existing(roots: &Roots, path: &str) -> Result<String, RootError> {
+    let found = roots.existing(Path::new(path))?;
+    Ok(found.to_string_lossy().into_owned())
+}
+
+fn answered(session: &BridgeId, asked: &Question, decision: &Decision) -> Action {
+    let (session, tool) = (session.to_string(), asked.tool_name.to_string());
+    let input = input_summary(asked.input.get());
+    let extent = match decision {
+        Decision::Deny { .. } => {
+            return Action::Denied {
+                session,
+                tool,
+                input,
+            };
+        }
+        Decision::Allow {
+            remember: Remember::Session,
+            ..
+        } => "session",
+        Decision::Allow {
+            remember: Remember::Saved,
+            ..
+        } => "saved",
+        _ => "once",
+    };
+    Action::Approved {
+        session,
+        tool,
+        input,
+        extent: extent.to_owned(),
+    }
+}
+
+fn unexpected(reply: Reply) -> Denial {
+    match reply {
+        Reply::Refused(refusal) => Denial::Refused(refusal),
+        // A command has one kind of reply besides a refusal.
+        other => Denial::Refused(Refusal::Busy(format!("the bridge replied {other:?}"))),
+    }
+}

@@ -1,0 +1,226 @@
+//! [`Library`]: everything that can be read while the bridge runs: its own log, and sessions that were held elsewhere.
+//! Reading is done on other threads, with connections that are kept for the next.
+
+use std::{
+    collections::HashSet,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use towline_host::SessionId;
+use towline_protocol::{Text, dialect::pocket::BridgeId};
+
+use crate::{
+    Content, Frame, Restored,
+    log::{Hit, LogError, Page, Reader, SqliteLog},
+    past::{History, Listed, Past, Recent, Since},
+};
+
+/// What can be read.
+#[derive(Clone, Debug)]
+pub struct Library {
+    shelf: Arc<Shelf>,
+    past: Past,
+}
+
+#[derive(Debug)]
+struct Shelf {
+    file: PathBuf,
+    idle: Mutex<Vec<Reader>>,
+}
+
+impl Library {
+    /// The log of a bridge, and the sessions in a configuration folder.
+    pub fn new(log: &SqliteLog, past: Past) -> Self {
+        let shelf = Shelf {
+            file: log.file().to_owned(),
+            idle: Mutex::default(),
+        };
+        Self {
+            shelf: Arc::new(shelf),
+            past,
+        }
+    }
+
+    /// The sessions of the log, as a bridge takes them over.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn restore(&self) -> Result<Vec<Restored>, LogError> {
+        self.shelf.read(|log| {
+            let sessions = log.sessions()?.into_iter().map(|record| {
+                let taken = log
+                    .client_ids(&record.id, KNOWN_INPUTS)?
+                    .into_iter()
+                    .collect();
+                let questions = log.questions(&record.id, OPEN_QUESTIONS)?;
+                let mut open = Vec::new();
+                for question in questions
+                    .iter()
+                    .rev()
+                    .filter(|question| question.answer.is_none())
+                {
+                    let one = Page {
+                        frames: 1,
+                        bytes: 0,
+                    };
+                    let asked = log.frames(&record.id, question.asked_seq - 1, one)?;
+                    if let Some(Content::Question(question)) = asked.first().map(Frame::content) {
+                        open.push(question);
+                    }
+                }
+                Ok(Restored {
+                    record,
+                    open,
+                    taken,
+                })
+            });
+            sessions.collect()
+        })
+    }
+
+    /// Frames of a session after a number.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn frames(
+        &self,
+        session: &BridgeId,
+        after: u64,
+        page: Page,
+    ) -> Result<Vec<Frame>, LogError> {
+        let session = session.clone();
+        self.of_log(move |log| log.frames(&session, after, page))
+            .await
+    }
+
+    /// Where these words were said in sessions of the bridge.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn search(&self, words: String, limit: usize) -> Result<Vec<Hit>, LogError> {
+        self.of_log(move |log| log.search(&words, limit)).await
+    }
+
+    /// The latest sessions, wherever they were held.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub async fn recent(&self, query: Recent) -> Result<Listed, LogError> {
+        self.of_past("list old sessions", move |past| past.recent(&query))
+            .await
+    }
+
+    /// The last messages of a session, wherever it was held.
+    ///
+    /// # Errors
+    /// When there is no such session, or it cannot be read.
+    pub async fn history(&self, session: SessionId, page: Page) -> Result<History, LogError> {
+        self.of_past("read an old session", move |past| {
+            past.history(&session, page)
+        })
+        .await
+    }
+
+    /// What was said in a session of the bridge elsewhere, after the last line that the log knows. Nothing if it knows
+    /// none: what was said before the bridge was there stays where it is.
+    ///
+    /// # Errors
+    /// When the log or the session cannot be read.
+    pub async fn said_elsewhere(
+        &self,
+        id: &BridgeId,
+        last_seq: u64,
+        session: SessionId,
+    ) -> Result<Since, LogError> {
+        let after = last_seq.saturating_sub(KNOWN.frames as u64);
+        let frames = self.frames(id, after, KNOWN).await?;
+        let known: HashSet<Text> = frames.iter().filter_map(uuid).collect();
+        if known.is_empty() {
+            return Ok(Since {
+                lines: Vec::new(),
+                left_out: 0,
+            });
+        }
+        self.of_past("read what was said elsewhere", move |past| {
+            past.since(&session, |uuid| known.contains(uuid), TAKEN_IN)
+        })
+        .await
+    }
+
+    async fn of_log<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, LogError> + Send + 'static,
+    ) -> Result<T, LogError> {
+        let shelf = Arc::clone(&self.shelf);
+        let reading = tokio::task::spawn_blocking(move || shelf.read(read));
+        reading
+            .await
+            .unwrap_or_else(|error| Err(failed("read the log", &error)))
+    }
+
+    async fn of_past<T: Send + 'static>(
+        &self,
+        what: &str,
+        read: impl FnOnce(&Past) -> Result<T, towline_host::store::Error> + Send + 'static,
+    ) -> Result<T, LogError> {
+        let past = self.past.clone();
+        let reading = tokio::task::spawn_blocking(move || read(&past));
+        match reading.await {
+            Ok(done) => done.map_err(|error| failed(what, &error)),
+            Err(error) => Err(failed(what, &error)),
+        }
+    }
+}
+
+impl Shelf {
+    fn read<T>(&self, read: impl FnOnce(&Reader) -> Result<T, LogError>) -> Result<T, LogError> {
+        let idle = self.idle().pop();
+        let reader = match idle {
+            Some(reader) => reader,
+            None => Reader::open(&self.file)?,
+        };
+        let done = read(&reader);
+        let mut idle = self.idle();
+        if idle.len() < KEPT {
+            idle.push(reader);
+        }
+        done
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The record of the transcript that a line is also.
+fn uuid(frame: &Frame) -> Option<Text> {
+    match frame.content() {
+        Content::Line(line) => line.message.uuid().map(|uuid| uuid.text().detached()),
+        _ => None,
+    }
+}
+
+fn failed(what: &str, error: &dyn std::fmt::Display) -> LogError {
+    LogError {
+        what: what.to_owned(),
+        why: error.to_string(),
+    }
+}
+
+/// How many inputs of a session are known, so that none of them runs twice.
+const KNOWN_INPUTS: usize = 1_000;
+/// How many of the newest questions of a session may be open.
+const OPEN_QUESTIONS: usize = 100;
+/// How many of the last frames of a session are compared with its transcript.
+const KNOWN: Page = Page {
+    frames: 200,
+    bytes: 16 << 20,
+};
+/// How much of what was said elsewhere is taken in.
+const TAKEN_IN: Page = Page {
+    frames: 200,
+    bytes: 4 << 20,
+};
+/// How many connections are kept.
+const KEPT: usize = 2;

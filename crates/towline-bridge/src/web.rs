@@ -1,0 +1,69 @@
+//! The bridge on the web: one server for the page, the HTTP API and the WebSocket protocols.
+//!
+//! Every request passes [`guard`] first, upgrades included: its host and origin, then its token. What the surfaces do
+//! is theirs; they know the [`Desk`] and nothing of each other.
+
+mod guard;
+mod server;
+
+use std::sync::{Arc, Mutex};
+
+use axum::{Extension, Router, middleware, routing::get};
+
+use crate::{
+    Desk,
+    access::{AllowedHosts, LoginThrottle, Rate, Reach, Token},
+    settings::ServeConfig,
+};
+
+pub use server::{Server, Tls};
+
+/// What the surfaces need besides the desk.
+#[derive(Debug)]
+pub struct Site {
+    /// Where wishes arrive.
+    pub desk: Desk,
+    /// What lets a client in.
+    pub token: Token,
+    /// Under which names it is reached.
+    pub hosts: AllowedHosts,
+    /// How it is reached.
+    pub reach: Reach,
+    /// The largest message of a client, in bytes.
+    pub frame_bytes: usize,
+    /// How fast a client may send messages.
+    pub rate: Rate,
+    throttle: Mutex<LoginThrottle>,
+}
+
+impl Site {
+    /// A site in front of a desk.
+    pub fn new(desk: Desk, token: Token, hosts: AllowedHosts, config: &ServeConfig) -> Self {
+        Self {
+            desk,
+            token,
+            hosts,
+            reach: config.reach(),
+            frame_bytes: config.limits.frame_bytes,
+            rate: config.limits.rate,
+            throttle: Mutex::default(),
+        }
+    }
+}
+
+/// Everything that can be asked of a site.
+pub fn router(site: Arc<Site>) -> Router {
+    let open = Router::new().route("/healthz", get(healthz));
+    let closed = Router::new();
+    closed
+        .layer(middleware::from_fn(guard::let_in))
+        .merge(open)
+        .layer(middleware::from_fn(guard::check_host))
+        .layer(middleware::map_response(guard::protect))
+        .layer(Extension(site))
+}
+
+/// Whether it is there: for whoever starts and watches programs.
+async fn healthz() -> &'static str {
+    "ok\n"
+}

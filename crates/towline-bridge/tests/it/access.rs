@@ -1,0 +1,7 @@
+//! Who may do what.
+
+mod audit;
+mod host;
+mod limit;
+mod roots;
+mod token;
