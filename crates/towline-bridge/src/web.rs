@@ -3,6 +3,7 @@
 //! Every request passes [`guard`] first, upgrades included: its host and origin, then its token. What the surfaces do
 //! is theirs; they know the [`Desk`] and nothing of each other.
 
+mod api;
 mod guard;
 mod server;
 
@@ -53,8 +54,8 @@ impl Site {
 
 /// Everything that can be asked of a site.
 pub fn router(site: Arc<Site>) -> Router {
-    let open = Router::new().route("/healthz", get(healthz));
-    let closed = Router::new();
+    let open = api::open_routes().route("/healthz", get(healthz));
+    let closed = api::routes();
     closed
         .layer(middleware::from_fn(guard::let_in))
         .merge(open)
