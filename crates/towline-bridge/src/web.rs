@@ -5,11 +5,12 @@
 
 mod api;
 mod guard;
+mod page;
 mod server;
 
 use std::sync::{Arc, Mutex};
 
-use axum::{Extension, Router, middleware, routing::get};
+use axum::{Extension, Router, extract::DefaultBodyLimit, middleware, routing::get};
 
 use crate::{
     Desk,
@@ -54,8 +55,10 @@ impl Site {
 
 /// Everything that can be asked of a site.
 pub fn router(site: Arc<Site>) -> Router {
-    let open = api::open_routes().route("/healthz", get(healthz));
-    let closed = api::routes();
+    let open = api::open_routes()
+        .merge(page::routes())
+        .route("/healthz", get(healthz));
+    let closed = api::routes().layer(DefaultBodyLimit::max(site.frame_bytes));
     closed
         .layer(middleware::from_fn(guard::let_in))
         .merge(open)
