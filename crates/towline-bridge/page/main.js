@@ -4,6 +4,7 @@
 import { ApiError, api } from "./data/api.js";
 import { put, waiting } from "./data/list.js";
 import { Outbox } from "./data/outbox.js";
+import { blocksOf } from "./data/session.js";
 import { follow } from "./follow.js";
 import { usage } from "./data/words.js";
 import { bannerView } from "./view/banner.js";
@@ -154,12 +155,21 @@ function showStart(isWanted) {
       const { record } = await api.start(wish);
       put(records, record);
       outbox.put(record.id, content);
+      // The agent may think up a better title later; until then the list says what was asked for.
+      const title = firstWords(content);
+      if (title) api.change(record.id, { title }).catch(() => {});
       location.hash = `#/s/${record.id}`;
     },
   });
   main.replaceChildren(view.element);
   // A small screen shows the list first; there a keyboard would be in the way.
   if (isWanted || matchMedia("(min-width: 800px)").matches) view.focus();
+}
+
+/** How a message begins, as a title. */
+function firstWords(content) {
+  const words = blocksOf(content).find((block) => block.type === "text")?.text.trim().split("\n")[0] ?? "";
+  return words.length > 60 ? `${words.slice(0, 59)}…` : words;
 }
 
 async function showPast(session, directory, isStillHere) {

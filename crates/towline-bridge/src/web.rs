@@ -5,6 +5,7 @@
 
 mod api;
 mod guard;
+mod health;
 mod page;
 mod server;
 
@@ -57,17 +58,14 @@ impl Site {
 pub fn router(site: Arc<Site>) -> Router {
     let open = api::open_routes()
         .merge(page::routes())
-        .route("/healthz", get(healthz));
-    let closed = api::routes().layer(DefaultBodyLimit::max(site.frame_bytes));
+        .route("/healthz", get(health::healthz));
+    let closed = api::routes()
+        .route("/metrics", get(health::metrics))
+        .layer(DefaultBodyLimit::max(site.frame_bytes));
     closed
         .layer(middleware::from_fn(guard::let_in))
         .merge(open)
         .layer(middleware::from_fn(guard::check_host))
         .layer(middleware::map_response(guard::protect))
         .layer(Extension(site))
-}
-
-/// Whether it is there: for whoever starts and watches programs.
-async fn healthz() -> &'static str {
-    "ok\n"
 }

@@ -47,7 +47,7 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
     action();
   } }, words);
   menu.append(
-    h("div", { class: "menu-body" }, item("Rename…", rename), item("Model…", chooseModel), item("Changes", () => showChanges()), item("End the session…", end, { class: "danger-quiet" })),
+    h("div", { class: "menu-body" }, item("Rename…", rename), item("Permissions…", chooseMode, { class: "only-small" }), item("Model…", chooseModel), item("Changes", () => showChanges()), item("End the session…", end, { class: "danger-quiet" })),
   );
   menu.addEventListener("focusout", (event) => {
     if (!menu.contains(event.relatedTarget)) menu.open = false;
@@ -67,6 +67,14 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
     if (wanted) attempt(() => actions.setModel(wanted));
   }
 
+  async function chooseMode() {
+    const copy = mode.cloneNode(true);
+    copy.className = "";
+    copy.value = mode.value;
+    const wanted = await askIn("How much may be done without asking", copy, { confirm: "Change", read: () => copy.value });
+    if (wanted) attempt(() => actions.setMode(wanted));
+  }
+
   async function end() {
     const words = h("p", {}, "The agent is stopped and the session leaves this list. It can be found again under older sessions.");
     if (await askIn("End the session?", words, { confirm: "End it", danger: true })) attempt(actions.end);
@@ -82,7 +90,7 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
   }
 
   function showMode() {
-    const now = record?.permission_mode ?? "";
+    const now = record?.permission_mode ?? record?.mode ?? "";
     const known = MODES.filter(([value]) => value === now || value !== "bypassPermissions" || allowsBypass);
     const options = known.some(([value]) => value === now) ? known : [[now, now || "As in the settings"], ...known];
     mode.replaceChildren(...options.map(([value, words]) => h("option", { value, selected: value === now, disabled: !value }, words)));
@@ -117,10 +125,10 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
     focus: writing.focus,
     text: writing.text,
     update(state, outgoing, { earlier, isConnected }) {
-      const isOther = record?.permission_mode !== state.record?.permission_mode || !record;
-      record = { ...state.record, status: state.status };
+      const isOther = !record || record.permission_mode !== state.record?.permission_mode || record.mode !== state.mode;
+      record = { ...state.record, status: state.status, mode: state.mode };
       title.textContent = sessionTitle(record);
-      about.textContent = [directory, record.agent, record.model ?? state.model, usage(record.usage)].filter(Boolean).join(" · ");
+      about.textContent = [...new Set([directory, record.agent, record.model ?? state.model, usage(record.usage)])].filter(Boolean).join(" · ");
       about.title = about.textContent;
       if (status.dataset.is !== state.status) status.replaceChildren(statusChip(state.status));
       status.dataset.is = state.status;

@@ -60,6 +60,8 @@ export function inputView(name, input, result, { directory }) {
     case "Write":
       return diffTable(patch?.length ? patchRows(patch) : editRows("", input.content), input.file_path);
     case "Bash":
+      // A short command stands in the head of the card already.
+      if (result && !/[^]{60}|\n/.test(input.command ?? "")) return null;
       return h("pre", { class: "command", tabIndex: 0 }, h("code", {}, input.command ?? ""));
     case "TodoWrite":
       return todoList(input.todos);
