@@ -125,6 +125,7 @@ export function follow({ outbox, refused, record, connection }) {
         if (matchMedia("(min-width: 800px)").matches) view.focus();
       },
       close() {
+        view.close();
         written.set(id, view.text());
         if (state !== mine) return;
         state = null;

@@ -97,7 +97,7 @@ export function conversation({ directory, older, retry, takeBack }) {
         ? h("p", { class: "problem" }, `Not sent: ${item.problem} `, h("button", { type: "button", class: "link", onclick: () => retry(item.id) }, "Try again"), " ", h("button", { type: "button", class: "link", onclick: () => takeBack(item.id) }, "Take back"))
         : h("p", { class: "faint small" }, item.accepted ? "Sent" : isConnected ? "Sending…" : "Waits for the connection"),
     ]);
-    node.classList.add("pending");
+    node.classList.add("unsent");
     return node;
   }
 }

@@ -5,7 +5,8 @@ import DOMPurify from "../vendor/purify.js";
 import hljs from "../vendor/highlight.js";
 import { h } from "./dom.js";
 
-marked.use({ gfm: true, async: false });
+// HTML among the words is shown as it was written: who reads wants to see it, not what it would do.
+marked.use({ gfm: true, breaks: true, async: false, renderer: { html: ({ text }) => escaped(text) } });
 hljs.configure({ ignoreUnescapedHTML: true });
 
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
@@ -46,6 +47,10 @@ export function markdown(text, { isWhole = true } = {}) {
     frame.append(pre);
   }
   return body;
+}
+
+function escaped(text) {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function copyButton(code) {

@@ -87,6 +87,7 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
       side.replaceChildren();
       writing.focus();
     } }));
+    side.querySelector("button[aria-label=Close]").focus();
   }
 
   function showMode() {
@@ -112,18 +113,22 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
     h("div", { class: "session-body" }, h("div", { class: "session-main" }, timeline.element, h("footer", { class: "dock" }, h("div", { class: "column" }, questions, problem, writing.element))), side),
     announcer,
   );
-  element.addEventListener("keydown", (event) => {
+  // Wherever the focus is: after a click on something that is gone it is nowhere.
+  const listening = new AbortController();
+  const onKey = (event) => {
     if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open]")) return;
     if (menu.open) menu.open = false;
     else if (!side.hidden) side.querySelector("button[aria-label=Close]").click();
     else if (isWorking(record?.status)) attempt(actions.interrupt);
-  });
+  };
+  document.addEventListener("keydown", onKey, { signal: listening.signal });
 
   return {
     element,
     timeline,
     focus: writing.focus,
     text: writing.text,
+    close: () => listening.abort(),
     update(state, outgoing, { earlier, isConnected }) {
       const isOther = !record || record.permission_mode !== state.record?.permission_mode || record.mode !== state.mode;
       record = { ...state.record, status: state.status, mode: state.mode };

@@ -11,6 +11,7 @@ mod bad_input;
 mod crash;
 mod dialect_session;
 mod driven;
+mod page;
 mod parity;
 mod permission;
 mod permission_real;

@@ -3,7 +3,7 @@
 import { assert, begin, flow, fs, inProject, menu, ready, say, seen } from "./browser.mjs";
 
 await flow(async ({ page, shot }) => {
-  const click = (name) => page.locator("form.question").getByRole("button", { name }).click();
+  const click = (name) => page.locator("form.question").getByRole("button", { name, exact: true }).click();
   const outcome = (words) => page.locator(".answer", { hasText: words }).last().waitFor();
 
   await begin(page, "run mkdir one");
@@ -15,12 +15,12 @@ await flow(async ({ page, shot }) => {
   assert.ok(!fs.existsSync(inProject("one")));
 
   // With a rule for the session the same is not asked about again.
-  await say(page, "run echo a > same.txt");
+  await say(page, "run node -e 1");
   await click("Allow for this session");
   await outcome("Allowed for this session");
   await ready(page);
-  await say(page, "run echo a > same.txt");
-  await seen(page, "run echo a > same.txt");
+  await say(page, "run node -e 1");
+  await seen(page, "run node -e 1");
   await ready(page);
   assert.equal(await page.locator("form.question").count(), 0);
 
@@ -66,13 +66,13 @@ await flow(async ({ page, shot }) => {
   await ready(page);
   assert.equal(fs.readFileSync(inProject("after-plan.txt"), "utf8").trim(), "hello");
 
-  await say(page, "run mkdir saved-rule");
+  await say(page, "run git init saved-rule");
   await page.locator("form.question").waitFor();
   const save = page.locator("form.question").getByRole("button", { name: /Save the rule/ });
   if (await save.count()) {
     await save.click();
     await outcome("Allowed, rule saved");
     await ready(page);
-    assert.match(fs.readFileSync(inProject(".claude/settings.local.json"), "utf8"), /mkdir/);
+    assert.match(fs.readFileSync(inProject(".claude/settings.local.json"), "utf8"), /git init/);
   } else assert.fail("the rule cannot be saved");
 });

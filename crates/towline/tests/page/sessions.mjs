@@ -12,7 +12,6 @@ await flow(async ({ page, shot }) => {
   await seen(page, "I have thought about it.");
   await ready(page);
   await begin(page, "run sleep 60");
-  await page.getByRole("button", { name: "Allow once" }).click();
   await page.locator('.status-place[data-is="running"]').waitFor();
   // Esc stops what runs.
   await page.getByRole("textbox", { name: "Message" }).press("Escape");

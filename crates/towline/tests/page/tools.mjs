@@ -26,6 +26,7 @@ await flow(async ({ page, shot }) => {
   await say(page, `run printf '<img src=x onerror="window.harm=1"><script>window.harm=1</script>'`);
   await ready(page);
   await seen(page, /Bash gave/);
+  await seen(page, "<script>window.harm=1</script>");
   assert.equal(await page.evaluate(() => window.harm), undefined);
   assert.equal(await page.locator(".timeline script, .timeline img[src=x]").count(), 0);
 

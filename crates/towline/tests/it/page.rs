@@ -1,0 +1,316 @@
+//! The page of `towline serve`: how it is given out, and (slow) what a real browser makes of it, at the size of a phone and
+//! of a desk. A flow is a script in `tests/page`; what it sees is kept in `target/page-shots`.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use towline_testkit::real_cli::{self, RealCli};
+
+/// A bridge in a room of its own: a home where nothing is, and a project under git.
+struct Bridge {
+    child: Child,
+    link: String,
+    room: TempDir,
+}
+
+impl Bridge {
+    fn start(arguments: &[&str]) -> Self {
+        let room = tempfile::tempdir().unwrap();
+        let [home, project] = ["home", "project"].map(|name| room.path().join(name));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&project).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_towline"));
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C.UTF-8")
+            .env("HOME", &home)
+            .current_dir(&project);
+        commit_something(&project);
+        Self::of(room, command, arguments)
+    }
+
+    fn of(room: TempDir, mut command: Command, arguments: &[&str]) -> Self {
+        command
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stdin(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let said: Vec<String> = out
+            .lines()
+            .map_while(Result::ok)
+            .take_while(|line| !line.starts_with("agents:"))
+            .collect();
+        let link = said.iter().find_map(|line| line.strip_prefix("open "));
+        let link = link.unwrap_or_else(|| panic!("said {said:?}")).to_owned();
+        Self { child, link, room }
+    }
+
+    fn project(&self) -> PathBuf {
+        self.room.path().join("project")
+    }
+
+    fn token(&self) -> &str {
+        self.link.split_once("#token=").unwrap().1
+    }
+
+    /// Asks for something and gives the response, head and all.
+    fn get(&self, path: &str, headers: &str) -> String {
+        let address = self.link.trim_start_matches("http://");
+        let address = address.split('/').next().unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        // Asked to end, it ends its agents too.
+        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
+            kill_process(pid, Signal::TERM).ok();
+        }
+        self.child.wait().ok();
+    }
+}
+
+fn commit_something(project: &Path) {
+    fs::write(project.join("poem.txt"), "one\ntwo\nthree\n").unwrap();
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "."],
+        &["commit", "-q", "-m", "begin"],
+    ] {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
+        let ran = git
+            .args(arguments)
+            .current_dir(project)
+            .env("HOME", project)
+            .status();
+        assert!(ran.unwrap().success(), "git {arguments:?}");
+    }
+}
+
+#[test]
+fn the_page_is_given_to_anyone_and_kept_by_nobody() {
+    let bridge = Bridge::start(&["--agent", "offline"]);
+    for (path, kind) in [
+        ("/", "text/html; charset=utf-8"),
+        ("/assets/main.js", "text/javascript; charset=utf-8"),
+        ("/assets/style.css", "text/css; charset=utf-8"),
+        ("/assets/vendor/purify.js", "text/javascript; charset=utf-8"),
+        ("/assets/icon.svg", "image/svg+xml"),
+    ] {
+        let answer = bridge.get(path, "");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+        for wanted in [
+            format!("content-type: {kind}\r\n"),
+            "cache-control: no-cache\r\n".to_owned(),
+            "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'"
+                .to_owned(),
+        ] {
+            assert!(answer.contains(&wanted), "{path}: {wanted} in {answer}");
+        }
+        let tag = answer.lines().find_map(|line| line.strip_prefix("etag: "));
+        let again = bridge.get(path, &format!("if-none-match: {}\r\n", tag.unwrap()));
+        assert!(again.starts_with("HTTP/1.1 304"), "{path}: {again}");
+        assert!(again.ends_with("\r\n\r\n"), "{path}: {again}");
+    }
+}
+
+#[test]
+fn what_is_no_file_of_the_page_is_not_found() {
+    let bridge = Bridge::start(&["--agent", "offline"]);
+    for path in [
+        "/assets/",
+        "/assets/none.js",
+        "/assets/package.json",
+        "/assets/../Cargo.toml",
+        "/assets/..%2fCargo.toml",
+        "/assets/%2e%2e/src/lib.rs",
+        "/assets//etc/passwd",
+    ] {
+        let answer = bridge.get(path, "");
+        assert!(answer.starts_with("HTTP/1.1 404"), "{path}: {answer}");
+    }
+}
+
+#[test]
+fn figures_are_for_who_has_the_token_and_health_for_anyone() {
+    let bridge = Bridge::start(&["--agent", "offline"]);
+    assert!(bridge.get("/healthz", "").ends_with("\r\n\r\nok\n"));
+    assert!(bridge.get("/metrics", "").starts_with("HTTP/1.1 401"));
+    let bearer = format!("authorization: Bearer {}\r\n", bridge.token());
+    let figures = bridge.get("/metrics", &bearer);
+    assert!(
+        figures.contains("\ntowline_sessions{status=\"idle\"} 0\n"),
+        "{figures}"
+    );
+    let description = bridge.get("/openapi.json", &bearer);
+    for path in ["/metrics", "/healthz", "/api/events"] {
+        assert!(description.contains(&format!("\"{path}\"")), "{path}");
+    }
+}
+
+/// Plays a flow at both sizes, each with a bridge of its own.
+fn play(flow: &str, start: impl Fn() -> Bridge) {
+    if !real_cli::is_slow_wanted(flow) {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let browser = Command::new("bash")
+        .arg(root.join("../../.ci/browser"))
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&browser.stderr);
+    assert!(browser.status.success(), ".ci/browser: {complaint}");
+    let paths = String::from_utf8(browser.stdout).unwrap();
+    let [chromium, driver] = paths.lines().collect::<Vec<_>>()[..] else {
+        panic!(".ci/browser said {paths}");
+    };
+    let shots = root.join("../../target/page-shots");
+    fs::create_dir_all(&shots).unwrap();
+    for (width, height) in [("360", "740"), ("1600", "900")] {
+        let bridge = start();
+        let ran = Command::new("node")
+            .arg(root.join("tests/page").join(format!("{flow}.mjs")))
+            .env("CHROMIUM", chromium)
+            .env("DRIVER", driver)
+            .env("LINK", &bridge.link)
+            .env("WIDTH", width)
+            .env("HEIGHT", height)
+            .env("SHOTS", &shots)
+            .env("FLOW", flow)
+            .env("PROJECT", bridge.project())
+            .output()
+            .unwrap();
+        let seen = String::from_utf8_lossy(&ran.stderr);
+        assert!(
+            ran.status.success(),
+            "{flow} at {width} × {height}:\n{seen}"
+        );
+    }
+}
+
+/// A scripted Messages API, which ends with the test.
+struct ScriptApi {
+    child: Child,
+    url: String,
+}
+
+impl ScriptApi {
+    fn start(script: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_towline"))
+            .arg("script-api")
+            .arg(script)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut said).unwrap();
+        let url = said.trim_start_matches("export ANTHROPIC_BASE_URL=");
+        let url = url.split_whitespace().next().unwrap().to_owned();
+        Self { child, url }
+    }
+}
+
+impl Drop for ScriptApi {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+#[test]
+fn the_real_cli_is_driven_from_the_page() {
+    if !real_cli::is_slow_wanted("the real CLI behind the page") {
+        return;
+    }
+    let cli = RealCli::find().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/page.toml");
+    // Each size has a script of its own to play.
+    let apis = std::cell::RefCell::new(Vec::new());
+    play("real-cli", || {
+        let api = ScriptApi::start(&script);
+        let room = tempfile::tempdir().unwrap();
+        let [home, project] = ["home", "project"].map(|name| room.path().join(name));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&project).unwrap();
+        let clean = cli.command(&api.url);
+        let config = room.path().join("serve.toml");
+        let agent = clean.get_program().to_str().unwrap();
+        fs::write(
+            &config,
+            format!("[[agents]]\nname = \"claude\"\ncommand = \"{agent}\"\n"),
+        )
+        .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_towline"));
+        command.env_clear();
+        for (name, value) in clean.get_envs() {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
+        }
+        command.env("HOME", &home).current_dir(&project);
+        apis.borrow_mut().push(api);
+        let config = config.to_str().unwrap().to_owned();
+        Bridge::of(room, command, &["--config", &config, "--agent", "claude"])
+    });
+}
+
+fn offline() -> Bridge {
+    Bridge::start(&["--agent", "offline"])
+}
+
+#[test]
+fn somebody_who_has_nothing_has_something_done() {
+    // Nothing is chosen here either: without an account and without `claude` it is the offline agent.
+    play("new-user", || Bridge::start(&[]));
+}
+
+#[test]
+fn somebody_without_the_link_is_told_where_it_is() {
+    play("login", offline);
+}
+
+#[test]
+fn every_kind_of_question_can_be_answered() {
+    play("questions", offline);
+}
+
+#[test]
+fn what_the_agent_does_can_be_seen() {
+    play("tools", offline);
+}
+
+#[test]
+fn sessions_are_found_stopped_ended_and_resumed() {
+    play("sessions", offline);
+}
+
+#[test]
+fn a_lost_connection_loses_and_doubles_nothing() {
+    play("reconnect", offline);
+}
+
+#[test]
+fn a_dead_agent_is_said_to_be_dead_and_long_histories_come_in_pages() {
+    play("trouble", offline);
+}
