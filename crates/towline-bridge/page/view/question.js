@@ -1,6 +1,6 @@
 // Open questions: may this run, which of these, is this plan good. Each is a form that stays as it is until it is over.
 
-import { MODES, savedWhere, suggestionWords } from "../data/words.js";
+import { MODES, savedWhere, shortPath, suggestionWords } from "../data/words.js";
 import { h } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { inputView, summaryOf, toolTitle } from "./tool.js";
@@ -41,6 +41,7 @@ function permission(question, { directory, send, form }) {
   submits(form, allow("once"));
   return [
     heading(question),
+    input.file_path && h("p", { class: "path" }, shortPath(input.file_path, directory)),
     h("div", { class: "asked" }, inputView(tool, input, null, { directory }) ?? h("pre", { class: "command" }, summaryOf(tool, input, directory))),
     request.description && tool === "Bash" && h("p", { class: "faint" }, request.description),
     reason && h("p", { class: "faint" }, `Asked because of: ${reason}`),

@@ -1,7 +1,7 @@
 // One session: its head, its conversation, its open questions, and where a person writes.
 
 import { openQuestions } from "../data/session.js";
-import { titleOf as sessionTitle } from "../data/list.js";
+import { folderOf, titleOf as sessionTitle } from "../data/list.js";
 import { MODES, usage } from "../data/words.js";
 import { changesView } from "./changes.js";
 import { composer } from "./composer.js";
@@ -133,8 +133,8 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
       const isOther = !record || record.permission_mode !== state.record?.permission_mode || record.mode !== state.mode;
       record = { ...state.record, status: state.status, mode: state.mode };
       title.textContent = sessionTitle(record);
-      about.textContent = [...new Set([directory, record.agent, record.model ?? state.model, usage(record.usage)])].filter(Boolean).join(" · ");
-      about.title = about.textContent;
+      about.textContent = [...new Set([folderOf(directory), record.agent, record.model ?? state.model, usage(record.usage)])].filter(Boolean).join(" · ");
+      about.title = directory;
       if (status.dataset.is !== state.status) status.replaceChildren(statusChip(state.status));
       status.dataset.is = state.status;
       if (isOther) showMode();

@@ -310,6 +310,33 @@ fn a_lost_connection_loses_and_doubles_nothing() {
     play("reconnect", offline);
 }
 
+/// The data of the bridge lie on a disk of their own, which the agent fills and empties again.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_nothing_is_lost() {
+    play("full-disk", || {
+        let room = tempfile::tempdir().unwrap();
+        for name in ["home", "project", "project/disk"] {
+            fs::create_dir(room.path().join(name)).unwrap();
+        }
+        let mut command = Command::new("unshare");
+        command
+            .args(["-rm", "sh", "-c"])
+            .arg("mount -t tmpfs -o size=3m none disk && exec \"$0\" \"$@\"")
+            .arg(env!("CARGO_BIN_EXE_towline"))
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C.UTF-8")
+            .env("HOME", room.path().join("home"))
+            .current_dir(room.path().join("project"));
+        Bridge::of(
+            room,
+            command,
+            &["--agent", "offline", "--data", "disk/data"],
+        )
+    });
+}
+
 #[test]
 fn a_dead_agent_is_said_to_be_dead_and_long_histories_come_in_pages() {
     play("trouble", offline);

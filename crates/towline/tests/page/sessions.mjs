@@ -1,6 +1,6 @@
 // Many sessions: listed, found, changed, stopped, ended, resumed.
 
-import { assert, begin, flow, isSmall, link, menu, ready, say, seen } from "./browser.mjs";
+import { assert, begin, flow, isSmall, link, menu, ready, say, seen, until } from "./browser.mjs";
 
 const toList = async (page) => {
   await page.goto(new URL("/#/", link).href);
@@ -32,7 +32,12 @@ await flow(async ({ page, shot }) => {
   await rows.filter({ hasText: "run sleep 60" }).waitFor();
   await page.getByRole("searchbox").fill("walrus");
   await rows.filter({ hasText: "run sleep 60" }).waitFor({ state: "detached" });
-  await page.getByText("Said in sessions here").waitFor();
+  // What was just said is found a moment later: the index is filled in the background.
+  await until("what was said is found", async () => {
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("searchbox").fill("walrus");
+    return page.getByText("Said in sessions here").waitFor({ timeout: 2_000 }).then(() => true, () => false);
+  }, Boolean);
   await shot("search");
   await page.locator("mark", { hasText: "walrus" }).first().click();
   await page.locator(".found").waitFor();
