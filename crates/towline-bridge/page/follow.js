@@ -10,18 +10,24 @@ import { sessionView } from "./view/session.js";
 export function follow({ outbox, refused, record, connection }) {
   let state = null;
   let changed = () => {};
+  let isOpen = false;
   const stream = new Stream({
     place: () => ({ session: state?.id, after: state?.last }),
     check: api.agents,
     on: {
       event(name, data) {
         if (name === "session") record(data);
-        if (name === "trouble") connection({ trouble: data });
+        if (name === "trouble") {
+          connection({ trouble: data });
+          if (!data) outbox.flush();
+        }
         if (name === "gap") connection({ gap: data.session === state?.id });
         if (state && session.apply(state, name, data)) changed(name);
       },
       state(now, wait) {
         if (now === "refused") return refused();
+        // Going from one session to another is no loss of the connection.
+        if (now !== "connecting") isOpen = now === "open";
         if (now === "open") {
           // If the log still cannot be written, that is said next.
           connection({ connection: "open", trouble: null });
@@ -110,7 +116,7 @@ export function follow({ outbox, refused, record, connection }) {
       if (state !== mine) return;
       outbox.seen(id, mine.last, (name) => session.hasInput(mine, name));
       if (view.timeline.isAtEnd()) session.trim(mine, MOST, KEPT);
-      view.update(mine, outbox.of(id), { earlier, isConnected: stream.source !== null });
+      view.update(mine, outbox.of(id), { earlier, isConnected: isOpen });
     }
     changed = () => connection({});
     stream.connect();
@@ -140,6 +146,7 @@ export function follow({ outbox, refused, record, connection }) {
     wake: () => stream.wake(),
     stop: () => stream.stop(),
     session: () => state?.id ?? null,
+    isOpen: () => isOpen,
     open,
   };
 }

@@ -20,6 +20,7 @@ const records = new Map();
 let choices = null;
 let following = null;
 let used = "";
+let sending;
 /** What is shown in the middle: `{update?, close?}`. */
 let shown = null;
 
@@ -28,6 +29,10 @@ const outbox = new Outbox({
   storage: localStorage,
   isShown: (session) => following?.session() === session,
   changed: () => refresh(),
+  later() {
+    clearTimeout(sending);
+    sending = setTimeout(() => following && outbox.flush(), AGAIN);
+  },
 });
 
 const list = sessionList({
@@ -203,6 +208,7 @@ function refresh() {
     if (!following) return;
     list.update({ records, chosen: following.session(), used });
     shown?.update?.();
+    document.body.classList.toggle("away", !following.isOpen());
     const count = waiting(records);
     document.title = `${count ? `(${count}) ` : ""}Towline`;
   });

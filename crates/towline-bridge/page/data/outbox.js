@@ -10,10 +10,11 @@ export function newId() {
 export class Outbox {
   /**
    * `say(session, content, id)` sends, and gives the number in the session; `changed()` is called when something is to
-   * be shown anew; `isShown(session)` says whether the session's frames come in here.
+   * be shown anew; `isShown(session)` says whether the session's frames come in here; `later()` is asked to have what did
+   * not go through sent again after a while.
    */
-  constructor({ say, changed, isShown, storage }) {
-    Object.assign(this, { say, changed, isShown, storage });
+  constructor({ say, changed, isShown, storage, later = () => {} }) {
+    Object.assign(this, { say, changed, isShown, storage, later });
     this.items = this.load();
     this.isSending = false;
   }
@@ -75,7 +76,7 @@ export class Outbox {
           if (!this.isShown(item.session)) this.remove(item.id);
         } catch (error) {
           if (error.mayPass || error.status === 401) {
-            item.waits = error.message;
+            this.later();
             break;
           }
           item.problem = error.message;

@@ -8,6 +8,7 @@ export const STATUS = {
   starting: "Starting",
   compacting: "Summing up",
   dead: "Agent ended",
+  unknown: "Not connected",
 };
 
 /** How a question ended, for a person. */

@@ -135,8 +135,10 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
       title.textContent = sessionTitle(record);
       about.textContent = [...new Set([folderOf(directory), record.agent, record.model ?? state.model, usage(record.usage)])].filter(Boolean).join(" · ");
       about.title = directory;
-      if (status.dataset.is !== state.status) status.replaceChildren(statusChip(state.status));
-      status.dataset.is = state.status;
+      // Without a connection nobody here knows what the agent does.
+      const known = isConnected ? state.status : "unknown";
+      if (status.dataset.is !== known) status.replaceChildren(statusChip(known));
+      status.dataset.is = known;
       if (isOther) showMode();
       writing.update({ isWorking: isWorking(state.status) });
       const open = openQuestions(state);

@@ -38,6 +38,7 @@ await flow(
     await page.locator(".growing").first().waitFor();
     await cut();
     await page.getByText("No connection to the bridge").waitFor();
+    await page.getByText("Not connected").waitFor();
     await shot("lost");
     await say(page, "think of what was said meanwhile");
     await page.getByText("Waits for the connection").waitFor();
