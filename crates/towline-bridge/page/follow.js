@@ -127,7 +127,7 @@ export function follow({ outbox, refused, record, connection }) {
         update();
         if (seq && view.timeline.show(seq)) return;
         view.timeline.toEnd();
-        older();
+        if (mine.first === 1 || !view.timeline.isFull()) older();
         if (matchMedia("(min-width: 800px)").matches) view.focus();
       },
       close() {

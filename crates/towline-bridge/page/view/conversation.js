@@ -44,6 +44,8 @@ export function conversation({ directory, older, retry, takeBack }) {
     element,
     toEnd,
     isAtEnd: () => isAtEnd,
+    /** Whether there is more than fits on the screen. */
+    isFull: () => scroller.scrollHeight > scroller.clientHeight + 400,
     /** Keeps what is seen where it is while something is put in above. */
     holding(change) {
       const fromEnd = scroller.scrollHeight - scroller.scrollTop;

@@ -60,7 +60,7 @@ export function draftView({ part, tool, text, offset }) {
 
 function folded(title, body, key, { opened }, kind = "") {
   const details = h("details", { class: `entry fold ${kind}`, open: opened.get(key) ?? false }, h("summary", {}, title), body);
-  details.addEventListener("toggle", () => opened.set(key, details.open));
+  details.firstChild.addEventListener("click", () => opened.set(key, !details.open));
   return details;
 }
 

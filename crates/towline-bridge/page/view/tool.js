@@ -26,7 +26,7 @@ export function toolCard(entry, context) {
     h("div", { class: "card-body" }, body),
     answer && answerLine(answer),
   );
-  details.addEventListener("toggle", () => context.opened.set(entry.key, details.open));
+  details.firstChild.addEventListener("click", () => context.opened.set(entry.key, !details.open));
   return details;
 }
 
@@ -142,8 +142,11 @@ function stateOf({ id, result, question, answer }, context) {
 }
 
 function opensBySelf({ name, result, question, answer }) {
-  if (result?.isError || (question && !answer)) return true;
-  return OPEN.has(name);
+  if (result?.isError) return true;
+  // While it is asked about, the question shows what it would do.
+  if (question && !answer) return false;
+  // What a person decided stays in sight.
+  return Boolean(answer) || OPEN.has(name);
 }
 
 function fields(input, directory) {
@@ -167,4 +170,4 @@ const STATE = { done: "done", failed: "failed", asks: "asks", works: "running", 
 /** Cards that say something by themselves. */
 const OPEN = new Set(["Edit", "MultiEdit", "Write", "TodoWrite", "Bash", "ExitPlanMode"]);
 /** Results that only say that it was done. */
-const HIDDEN_RESULTS = new Set(["Edit", "MultiEdit", "Write", "TodoWrite", "ExitPlanMode"]);
+const HIDDEN_RESULTS = new Set(["AskUserQuestion", "Edit", "MultiEdit", "Write", "TodoWrite", "ExitPlanMode"]);

@@ -57,12 +57,18 @@ export async function begin(page, words) {
 /** Says something where one writes. */
 export async function say(page, words) {
   const field = page.getByRole("textbox", { name: "Message" });
+  ended = await page.locator(ENDS).count();
   await field.fill(words);
   await field.press("Enter");
 }
 
-/** Waits until the session is ready for more. */
+/** How many turns had ended when something was last said. */
+let ended = 0;
+const ENDS = ".entries > .turn-end, .entries > .note.bad";
+
+/** Waits until the turn of what was last said is over and the session is ready for more. */
 export async function ready(page) {
+  await until("the turn ends", () => page.locator(ENDS).count(), (count) => count > ended);
   await page.locator('.status-place[data-is="idle"]').waitFor({ state: "attached" });
 }
 

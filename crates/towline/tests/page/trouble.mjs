@@ -13,7 +13,7 @@ await flow(async ({ page, shot }) => {
   await ready(page);
 
   // More than a page of history, made by the API.
-  const count = 130;
+  const count = 220;
   await page.evaluate(async (count) => {
     const id = location.hash.split("/")[2];
     for (let index = 0; index < count; index += 1) {
