@@ -9,7 +9,7 @@ mod server;
 
 use std::sync::{Arc, Mutex};
 
-use axum::{Extension, Router, middleware, routing::get};
+use axum::{Extension, Router, extract::DefaultBodyLimit, middleware, routing::get};
 
 use crate::{
     Desk,
@@ -60,6 +60,7 @@ pub fn router(site: Arc<Site>) -> Router {
         .layer(middleware::from_fn(guard::let_in))
         .merge(open)
         .layer(middleware::from_fn(guard::check_host))
+        .layer(DefaultBodyLimit::max(site.frame_bytes))
         .layer(middleware::map_response(guard::protect))
         .layer(Extension(site))
 }
