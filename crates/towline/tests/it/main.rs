@@ -18,6 +18,7 @@ mod resume;
 mod run;
 mod script_api;
 mod sdks;
+mod serve;
 mod sessions;
 mod signals;
 mod trace_check;
