@@ -4,11 +4,15 @@
 //! is theirs; they know the [`Desk`] and nothing of each other.
 
 mod guard;
+mod pocket;
 mod server;
+mod session_dialect;
+mod socket;
 
 use std::sync::{Arc, Mutex};
 
 use axum::{Extension, Router, middleware, routing::get};
+use tokio::sync::Semaphore;
 
 use crate::{
     Desk,
@@ -34,6 +38,8 @@ pub struct Site {
     /// How fast a client may send messages.
     pub rate: Rate,
     throttle: Mutex<LoginThrottle>,
+    /// Room for WebSockets.
+    sockets: Arc<Semaphore>,
 }
 
 impl Site {
@@ -47,6 +53,7 @@ impl Site {
             frame_bytes: config.limits.frame_bytes,
             rate: config.limits.rate,
             throttle: Mutex::default(),
+            sockets: Arc::new(Semaphore::new(config.limits.viewers)),
         }
     }
 }
@@ -54,7 +61,9 @@ impl Site {
 /// Everything that can be asked of a site.
 pub fn router(site: Arc<Site>) -> Router {
     let open = Router::new().route("/healthz", get(healthz));
-    let closed = Router::new();
+    let closed = Router::new()
+        .route("/ws", get(pocket::serve))
+        .route("/ws/session", get(session_dialect::serve));
     closed
         .layer(middleware::from_fn(guard::let_in))
         .merge(open)
