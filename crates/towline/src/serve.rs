@@ -132,7 +132,7 @@ impl ServeOptions {
             Some(token) if name == "TOWLINE_TOKEN" => Some(token.into()),
             _ => env::var_os(name),
         };
-        let config = ServeConfig::read(Sources {
+        let config = ServeConfig::read(&Sources {
             file,
             environment: &environment,
             flags: Flags {

@@ -2,8 +2,7 @@
 
 use towline_protocol::{
     AskUserQuestionInput, Behavior, ControlCancelRequest, ControlRequest, ControlResponse,
-    Destination, Json, PermissionAnswer, Request, ToHost, Wire,
-    control::request::CanUseTool,
+    Destination, Json, PermissionAnswer, Request, ToHost, Wire, control::request::CanUseTool,
     dialect::session::ErrorCode,
 };
 
@@ -111,7 +110,10 @@ fn decision(question: &Question, response: &ControlResponse) -> Result<Decision,
         _ => Remember::Session,
     };
     Ok(Decision::Allow {
-        input: answer.updated_input.as_ref().and_then(|input| changed(question, input)),
+        input: answer
+            .updated_input
+            .as_ref()
+            .and_then(|input| changed(question, input)),
         remember,
         mode: updates.iter().find_map(|update| update.mode.clone()),
     })

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use towline_protocol::{
-    ControlRequest, ControlResponse, Json, Request, Text, Wire,
-    control::request::Initialize,
+    ControlRequest, ControlResponse, Json, Request, Text, Wire, control::request::Initialize,
     dialect::session::ErrorCode,
 };
 
