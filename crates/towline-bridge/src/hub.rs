@@ -231,6 +231,20 @@ impl Hub {
                 self.collect(&id);
                 self.reply(ticket, Reply::Done(None));
             }
+            Command::Rewind(id, to) => {
+                self.check_log()?;
+                if !self.session(&id)?.has_agent() {
+                    self.make_room(now)?;
+                }
+                self.session(&id)?.rewind(to, now)?;
+                self.collect(&id);
+                self.reply(ticket, Reply::Done(None));
+            }
+            Command::Reopen(id) => {
+                self.session(&id)?.reopen();
+                self.collect(&id);
+                self.reply(ticket, Reply::Done(None));
+            }
             Command::Stop(id) => {
                 self.session(&id)?.stop(now);
                 self.collect(&id);

@@ -5,11 +5,15 @@
 
 mod api;
 mod guard;
+mod pocket;
 mod server;
+mod session_dialect;
+mod socket;
 
 use std::sync::{Arc, Mutex};
 
 use axum::{Extension, Router, extract::DefaultBodyLimit, middleware, routing::get};
+use tokio::sync::Semaphore;
 
 use crate::{
     Desk,
@@ -35,6 +39,8 @@ pub struct Site {
     /// How fast a client may send messages.
     pub rate: Rate,
     throttle: Mutex<LoginThrottle>,
+    /// Room for WebSockets.
+    sockets: Arc<Semaphore>,
 }
 
 impl Site {
@@ -48,6 +54,7 @@ impl Site {
             frame_bytes: config.limits.frame_bytes,
             rate: config.limits.rate,
             throttle: Mutex::default(),
+            sockets: Arc::new(Semaphore::new(config.limits.viewers)),
         }
     }
 }
@@ -55,7 +62,9 @@ impl Site {
 /// Everything that can be asked of a site.
 pub fn router(site: Arc<Site>) -> Router {
     let open = api::open_routes().route("/healthz", get(healthz));
-    let closed = api::routes();
+    let closed = api::routes()
+        .route("/ws", get(pocket::serve))
+        .route("/ws/session", get(session_dialect::serve));
     closed
         .layer(middleware::from_fn(guard::let_in))
         .merge(open)

@@ -286,10 +286,14 @@ async fn obey(
 
 fn prompt(input: &Input) -> Prompt {
     let content = Content::from_json(input.content.get().to_owned());
-    match content {
+    let prompt = match content {
         Ok(Content::Blocks(blocks)) => blocks.into_iter().fold(Prompt::new(), Prompt::block),
         Ok(content) => content.text().as_str().into(),
         Err(_) => input.content.get().into(),
+    };
+    match &input.uuid {
+        Some(uuid) => prompt.uuid(uuid.clone()),
+        None => prompt,
     }
 }
 

@@ -181,8 +181,9 @@ impl Sequence {
                 drafts: Arc::new(self.drafts.snapshot()),
             }
         } else {
-            // A number that was never given is from another log: there is nothing to go on from.
-            let is_known = after < self.shown;
+            // A number that was never given is from another log: there is nothing to go on from. One that was given and is
+            // not shown yet was read from the log just now: the viewer looks again, and by then it is.
+            let is_known = after <= self.last;
             Item::Behind {
                 session,
                 after: if is_known { after } else { 0 },

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use towline_protocol::{
     Assistant, Frame as LineFrame, Number, SessionId, SessionState, System, Text, ToHost,
-    TurnResult,
+    TurnResult, Uuid,
     dialect::pocket::{BridgeId, ClientMessageId, Status},
 };
 
@@ -293,6 +293,31 @@ impl Session {
         self.settle();
     }
 
+    /// Has the agent go back to a message: it is started again from there.
+    pub(super) fn rewind(&mut self, to: Uuid, now: u64) -> Result<(), Refusal> {
+        let Some(id) = self.record.agent_session_id.clone() else {
+            let why = "nothing was said yet: there is nothing to go back to".to_owned();
+            return Err(Refusal::Unfit(why));
+        };
+        if self.agent == Agent::Starting
+            || (self.agent == Agent::Up && self.status() != Status::Idle)
+        {
+            let why = "the agent is at work: interrupt it first, or wait".to_owned();
+            return Err(Refusal::Busy(why));
+        }
+        if self.has_agent() {
+            self.doze(now);
+        }
+        self.note(NoteCode::Rewound, to.as_str(), now);
+        self.setup.from = From::Session {
+            id,
+            fork: false,
+            at: Some(to),
+        };
+        self.wake();
+        Ok(())
+    }
+
     /// Ends the agent; the session stays in the log.
     pub(super) fn stop(&mut self, now: u64) {
         if self.has_agent() {
@@ -302,6 +327,12 @@ impl Session {
         self.sleep(now);
         self.record.archived = true;
         self.is_changed = true;
+        self.settle();
+    }
+
+    /// Puts it back into the lists.
+    pub(super) fn reopen(&mut self) {
+        self.is_changed |= std::mem::take(&mut self.record.archived);
         self.settle();
     }
 
@@ -342,6 +373,8 @@ impl Session {
                 self.run += 1;
             }
             AgentEvent::SessionId(id) => {
+                // It has begun: from now on it is resumed by that name.
+                self.setup.session_id = None;
                 self.record.agent_session_id = Some(id.detached());
                 self.is_changed = true;
             }

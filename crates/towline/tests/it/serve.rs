@@ -200,7 +200,10 @@ impl Client {
 
     /// The next message, or how the connection ended.
     pub(crate) fn try_hear(&mut self) -> Result<Value, Option<CloseFrame>> {
+        let deadline = Instant::now() + PATIENCE;
         loop {
+            // A ping is no message.
+            assert!(Instant::now() < deadline, "nothing was heard in time");
             match self.socket.read() {
                 Ok(Message::Text(text)) => return Ok(serde_json::from_str(&text).unwrap()),
                 Ok(Message::Close(frame)) => return Err(frame),
@@ -218,8 +221,9 @@ impl Client {
     pub(crate) fn expect(&mut self, patterns: &[Value]) -> Vec<Value> {
         let mut heard = Vec::new();
         let mut open: Vec<&Value> = patterns.iter().collect();
+        let deadline = Instant::now() + PATIENCE;
         while !open.is_empty() {
-            let message = match self.try_hear_for() {
+            let message = match self.hear_until(deadline) {
                 Ok(message) => message,
                 Err(why) => panic!("{why}\nwaited for {open:#?}\nheard {heard:#?}"),
             };
@@ -243,8 +247,8 @@ impl Client {
         self.names.insert(name.to_owned(), value.into());
     }
 
-    fn try_hear_for(&mut self) -> Result<Value, String> {
-        loop {
+    fn hear_until(&mut self, deadline: Instant) -> Result<Value, String> {
+        while Instant::now() < deadline {
             return match self.socket.read() {
                 Ok(Message::Text(text)) => Ok(serde_json::from_str(&text).unwrap()),
                 Ok(Message::Close(frame)) => Err(format!("closed: {frame:?}")),
@@ -252,6 +256,7 @@ impl Client {
                 Err(error) => Err(format!("nothing more was heard: {error}")),
             };
         }
+        Err("it was not heard in time".to_owned())
     }
 
     fn filled(&self, value: &Value) -> Value {
@@ -324,4 +329,4 @@ pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) {
 }
 
 /// How long a client waits for a message.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(30);

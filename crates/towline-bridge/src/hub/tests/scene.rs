@@ -258,6 +258,7 @@ pub(super) fn input(words: &str, id: Option<&str>) -> Input {
     Input {
         content: to_raw_value(words).unwrap(),
         client_message_id: id.map(Into::into),
+        uuid: None,
         by: "tester".into(),
     }
 }
