@@ -7,6 +7,8 @@ use serde_json::Value;
 use towline_permission::{Destination, Startup};
 use towline_store::{Home, SessionKey};
 
+use crate::{AgentDefinition, AnswerForm};
+
 /// The version of the protocol's original that the agent claims to be: clients look for one that they know.
 pub const SPEAKS_AS: &str = "2.1.325";
 
@@ -43,6 +45,8 @@ pub struct Config {
     pub tools: Tools,
     /// Servers whose tools are offered too.
     pub mcp: McpOptions,
+    /// Files that are to be there before anything else.
+    pub files: FilesToFetch,
     /// The agents that a call can be given to, and the one that this is.
     pub agents: AgentOptions,
     /// The settings files that count, the weakest first: hooks and all else that is not about permissions.
@@ -108,6 +112,8 @@ pub struct ProxyOptions {
 pub struct ModelOptions {
     /// `--model`: an alias such as `opus`, or a full name.
     pub name: Option<String>,
+    /// The model where neither that nor the agent that the session is names one (`ANTHROPIC_MODEL`, the settings).
+    pub usual: Option<String>,
     /// `--fallback-model`.
     pub fallback: Option<String>,
     /// `--thinking`.
@@ -185,7 +191,7 @@ pub struct Tools {
     /// `--tools`: these alone; nothing for the default ones.
     pub only: Option<Vec<String>>,
     /// `--json-schema`: what the answer must look like.
-    pub answer_schema: Option<Value>,
+    pub answer: Option<AnswerForm>,
 }
 
 /// Servers whose tools are offered.
@@ -197,13 +203,41 @@ pub struct McpOptions {
     pub strict: bool,
 }
 
+/// Files of the API that are fetched before the session begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilesToFetch {
+    /// `--file`.
+    pub specs: Vec<FileSpec>,
+    /// What they are fetched with, if not with what proves who pays (`CLAUDE_CODE_SESSION_ACCESS_TOKEN`).
+    pub token: Option<Secret>,
+}
+
+/// One of them: the API's id of a file and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSpec {
+    pub(crate) id: String,
+    pub(crate) path: PathBuf,
+}
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
 /// The agents that a call can be given to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentOptions {
-    /// `--agents`: their definitions by name, as they were given.
-    pub defined: BTreeMap<String, Value>,
+    /// `--agents`.
+    pub defined: Vec<AgentDefinition>,
     /// `--agent`: the one that the session itself is.
     pub main: Option<String>,
+    /// Whether a session that is to be an agent that nobody knows does not begin. Else the host may still define it.
+    pub must_exist: bool,
 }
 
 /// A settings file, as it stands.

@@ -7,6 +7,7 @@ mod asking;
 mod carry;
 mod clock;
 mod control;
+mod identity;
 mod inbox;
 mod init;
 mod lines;
@@ -17,6 +18,7 @@ mod result;
 mod running;
 mod scribe;
 mod side;
+mod slash;
 mod tasks;
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
@@ -33,6 +35,7 @@ use towline_protocol::{
 
 use crate::{
     Config, Signal,
+    agents::Agents,
     commands::{Commands, TaskEvent},
     context::Surroundings,
     lists::Lists,
@@ -42,6 +45,7 @@ use crate::{
     session::Session,
     tools::{FilesRead, Outcome},
     turn::Interrupt,
+    uploads,
 };
 use asking::Question;
 use inbox::{Inbox, Taken};
@@ -81,6 +85,21 @@ pub async fn serve(
         Ok(engine) => Box::new(engine),
         Err(refused) => return refuse(*refused, &mut output).await,
     };
+    if !engine.config.files.specs.is_empty() {
+        let fetched = tokio::select! {
+            fetched = engine.fetch_files() => fetched,
+            // Nothing runs yet that could be interrupted, and so the process is meant.
+            Some(signal) = signals.recv() => return Exit::with(match signal {
+                Signal::Interrupt => 130,
+                Signal::Terminate => 143,
+                Signal::Hangup => 129,
+            }),
+        };
+        if let Err(complaint) = fetched {
+            let line = None;
+            return refuse(Refused { line, complaint }, &mut output).await;
+        }
+    }
     loop {
         engine.advance(Start::Now);
         if engine.is_done() {
@@ -195,6 +214,7 @@ struct Engine {
     files: FilesRead,
     surroundings: Surroundings,
     memory: Memory,
+    agents: Agents,
     scribe: Scribe,
     peer: Peer,
     inbox: Inbox,
@@ -213,6 +233,8 @@ struct Engine {
     failed: bool,
     /// Whether the host has introduced itself.
     was_initialized: bool,
+    /// What makes it impossible to go on, for a person.
+    fatal: Option<String>,
     /// Whether the host is to be told what runs in the background.
     tasks_to_tell: bool,
 }
@@ -283,6 +305,8 @@ impl Engine {
     fn start(config: Config) -> Result<Self, Box<Refused>> {
         let resumed = resume(&config.home, &config.cwd, &config.session)
             .map_err(|error| never_began(&error))?;
+        let earlier = resumed.as_ref().and_then(|resumed| resumed.agent.clone());
+        let agents = identity::agents(&config, earlier)?;
         let (session, notices) = Session::new(&config, resumed.as_ref());
         let scribe =
             Scribe::start(&config, &session, resumed).map_err(|error| never_began(&error))?;
@@ -290,7 +314,7 @@ impl Engine {
             tracing::warn!("{notice}");
         }
         let (commands, task_events) = Commands::new(place::command_options(&config, &session.id));
-        Ok(Self {
+        let mut engine = Self {
             model: Arc::new(Model::new(&config.provider, &config.model)),
             started: Instant::now(),
             commands,
@@ -299,6 +323,7 @@ impl Engine {
             files: FilesRead::default(),
             surroundings: Surroundings::of(&config.cwd),
             memory: place::memory(&config),
+            agents,
             scribe,
             session,
             config,
@@ -316,8 +341,23 @@ impl Engine {
             results: 0,
             failed: false,
             was_initialized: false,
+            fatal: None,
             tasks_to_tell: false,
-        })
+        };
+        engine.take_on();
+        Ok(engine)
+    }
+
+    /// Fetches what is to be there before anything else.
+    async fn fetch_files(&self) -> Result<(), String> {
+        let Config {
+            files,
+            provider,
+            cwd,
+            ..
+        } = &self.config;
+        let folder = cwd.join(self.session.id.as_str()).join("uploads");
+        uploads::fetch(files, provider, cwd, &folder).await
     }
 
     /// Whether more lines are wanted.
@@ -336,7 +376,13 @@ impl Engine {
     }
 
     fn exit(&self) -> Exit {
-        Exit::with(u8::from(self.failed))
+        match &self.fatal {
+            None => Exit::with(u8::from(self.failed)),
+            complaint => Exit {
+                code: 1,
+                complaint: complaint.clone(),
+            },
+        }
     }
 
     /// Ends at once: what runs is stopped, and nothing more is said.

@@ -7,11 +7,14 @@ mod api;
 pub(crate) mod catalogue;
 pub(crate) mod cost;
 mod failure;
+pub(crate) mod files;
 mod offline;
 mod retry;
 
 use tokio::sync::mpsc::Sender;
 use towline_protocol::{Json, StreamEvent, Text};
+
+pub use catalogue::knows_model;
 
 use crate::config::{ModelOptions, Provider};
 

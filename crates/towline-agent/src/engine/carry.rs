@@ -9,17 +9,18 @@ use towline_protocol::{
 };
 
 use super::{
-    Engine, ModelCall,
+    Engine, ModelCall, Phase,
     clock::millis,
     inbox::Prompt,
     lines::{made_event, new_uuid, system, timestamp},
     mention::mentioned,
     running::{Running, text_block},
+    slash::Command,
 };
 use crate::{
     history::prompt_blocks,
-    tools::{Change, ToolCall},
-    turn::{Call, Complete, Ended, Note, Output, Said},
+    tools::{Change, ToolCall, structured_output},
+    turn::{Call, Complete, Ended, Note, Output, Said, TurnOptions},
 };
 
 /// How many events of the model may wait for the loop.
@@ -32,6 +33,13 @@ impl Engine {
             self.rename(&title.into());
         }
         let batch = self.inbox.next_batch();
+        if let [prompt] = &batch[..]
+            && let Some(command) = Command::of(prompt)
+            && !self.config.prompt.no_commands
+        {
+            return self.command(prompt, command);
+        }
+        self.introduce();
         let ids: Vec<_> = batch
             .iter()
             .filter_map(|prompt| prompt.uuid.clone())
@@ -50,8 +58,11 @@ impl Engine {
             let started = self.lines().lifecycle(id, "started");
             self.send(started);
         }
-        let max_steps = self.config.limits.max_turns;
-        let mut running = Running::new(ids, max_steps);
+        let options = TurnOptions {
+            max_steps: self.config.limits.max_turns,
+            wants_answer: self.config.tools.answer.is_some(),
+        };
+        let mut running = Running::new(ids, options);
         running.origin = batch.iter().find_map(|prompt| prompt.origin.clone());
         self.running = Some(running);
         tracing::debug!(prompts = batch.len(), "a turn begins");
@@ -141,6 +152,13 @@ impl Engine {
     }
 
     fn call_model(&mut self) {
+        if self.fatal.is_some() {
+            // What was done so far is on its way; there will be no result, as with CLI 2.1.325.
+            self.record_rest();
+            self.running = None;
+            self.phase = Phase::Over;
+            return;
+        }
         let spent = self.config.limits.max_budget_usd;
         if spent.is_some_and(|most| self.session.costs.total_usd() >= most) {
             if let Some(running) = &mut self.running {
@@ -176,7 +194,7 @@ impl Engine {
     /// What the host said while calls ran goes to the model with their results.
     fn take_up_waiting(&mut self) {
         let Some(running) = &self.running else { return };
-        if running.turn.tally().steps < 2 || self.inbox.is_empty() {
+        if running.turn.tally().steps < 2 || !self.inbox.joins() {
             return;
         }
         let batch = self.inbox.next_batch();
@@ -331,6 +349,15 @@ impl Engine {
     }
 
     fn run(&mut self, call: Call) {
+        if let (structured_output::NAME, Some(form)) =
+            (call.name.as_str(), &self.config.tools.answer)
+        {
+            let outcome = form.take(&call.input);
+            if let Some(running) = &mut self.running {
+                running.turn.handle_outcome(&call.id, outcome);
+            }
+            return;
+        }
         let place = self.place_for(&call.id);
         let read = ToolCall::read(call.name.as_str(), &call.input);
         let Some(Ok(tool)) = read else {
@@ -382,6 +409,8 @@ impl Engine {
             }
             Change::EnterPlan => self.session.policy.enter_plan(),
             Change::LeavePlan => self.session.policy.leave_plan(),
+            // The turn ends with it.
+            Change::Answer(_) => {}
         }
         self.tell_mode(&before);
     }
@@ -400,6 +429,7 @@ impl Engine {
             Note::InterruptedForToolUse => "[Request interrupted by user for tool use]",
             Note::GoOn => GO_ON,
             Note::Safety => SAFETY,
+            Note::Answer => ANSWER,
         };
         let message = self
             .running
@@ -412,7 +442,8 @@ impl Engine {
             self.send(line);
         }
         let mut line = self.lines().user(vec![Block::text(text)]);
-        line.is_synthetic = matches!(note, Note::GoOn | Note::Safety).then_some(true);
+        line.is_synthetic =
+            matches!(note, Note::GoOn | Note::Safety | Note::Answer).then_some(true);
         line.refused_message_id = message.filter(|_| note == Note::Safety);
         self.session.history.push_user([text_block(text)]);
         self.record_aside(text, line.uuid.clone());
@@ -476,5 +507,7 @@ const THINKING_DISPLAY: &str = "updates";
 const BYTES_IN_TOKEN: usize = 4;
 const GO_ON: &str = "The answer hit the limit of output tokens. Go on right where it stopped, without repeating anything; \
                      break what is left into smaller pieces.";
+const ANSWER: &str = "[structured-output-enforce] Nobody reads words here: give the answer by calling the StructuredOutput tool \
+                      now.";
 const SAFETY: &str = "The answer above was stopped by a safety check; what was left of it is withheld, and calls in it did \
                       not run. Go on if it can be done in another way.";

@@ -18,7 +18,7 @@ use towline_protocol::{
 };
 
 use super::{Engine, Phase, lines};
-use crate::{SPEAKS_AS, model::catalogue, turn::Interrupt};
+use crate::{AnswerForm, SPEAKS_AS, model::catalogue, turn::Interrupt};
 
 /// An answer: a value or none, or why there is neither.
 pub(super) type Answered = Result<Option<Json>, Box<Failure>>;
@@ -116,6 +116,20 @@ impl Engine {
     }
 
     fn initialize(&mut self, ticket: Ticket, request: &Initialize) {
+        if let Some(schema) = &request.json_schema {
+            let schema = schema.parse().unwrap_or_default();
+            match AnswerForm::new(schema) {
+                Ok(form) => self.config.tools.answer = Some(form),
+                Err(error) => {
+                    let wrong =
+                        format!("initialize: jsonSchema is not a valid JSON Schema: {error}");
+                    return self.reply(ticket, Err(plain(wrong)));
+                }
+            }
+        }
+        if let Some(agents) = &request.agents {
+            self.define_agents(agents);
+        }
         if let Some(prompt) = &request.system_prompt {
             let parts: Vec<&str> = prompt.as_slice().iter().map(Text::as_str).collect();
             self.session.system_prompt = Some(parts.join("\n\n"));

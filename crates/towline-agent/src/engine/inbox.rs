@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use towline_protocol::{Content, Origin, User, Uuid};
 
+use super::slash::Command;
 use crate::history::prompt_blocks;
 
 /// The prompts that wait.
@@ -74,16 +75,21 @@ impl Inbox {
         self.waiting.is_empty()
     }
 
-    /// The prompts of the next turn: all that wait, but what is only to be added stands alone.
+    /// The prompts of the next turn: all that wait, but what is only to be added stands alone, and so does a command.
     pub(super) fn next_batch(&mut self) -> Vec<Prompt> {
-        let first_query = self.waiting.front().is_some_and(|prompt| prompt.query);
-        let end = if first_query {
-            let end = self.waiting.iter().position(|prompt| !prompt.query);
-            end.unwrap_or(self.waiting.len())
-        } else {
-            self.waiting.len().min(1)
+        let alone = self.waiting.iter().position(Prompt::stands_alone);
+        let end = match alone {
+            None => self.waiting.len(),
+            Some(first) => first.max(1),
         };
         self.waiting.drain(..end).collect()
+    }
+
+    /// Whether the next prompt can go to the model with the results of calls.
+    pub(super) fn joins(&self) -> bool {
+        self.waiting
+            .front()
+            .is_some_and(|prompt| Command::of(prompt).is_none())
     }
 
     /// The ids of what waits.
@@ -111,6 +117,10 @@ impl Inbox {
 }
 
 impl Prompt {
+    fn stands_alone(&self) -> bool {
+        !self.query || Command::of(self).is_some()
+    }
+
     /// Several prompts as one. Words alone are joined by line ends, as the real CLI does.
     pub(super) fn joined(prompts: &[Self]) -> Option<Content> {
         let text = |prompt: &Self| match &prompt.content {

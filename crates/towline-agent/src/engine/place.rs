@@ -103,7 +103,7 @@ impl Engine {
             ..self.surroundings.clone()
         };
         let options = PromptOptions {
-            replace: self.session.system_prompt.clone(),
+            replace: self.given_prompt(),
             append: self.session.append_system_prompt.clone(),
             ..self.config.prompt.clone()
         };

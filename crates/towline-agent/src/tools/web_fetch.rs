@@ -41,7 +41,7 @@ that needs a login, use something that has one.";
         true
     }
 
-    fn check(&self) -> Result<(), Outcome> {
+    fn check(&self, _place: &Place) -> Result<(), Outcome> {
         match Url::parse(self.url.trim()) {
             Ok(_) => Ok(()),
             Err(error) => Err(Outcome::misuse(format!(

@@ -14,19 +14,19 @@ use crate::config::{ApiOptions, Credential, ProxyOptions};
 
 /// A client for one API.
 #[derive(Debug)]
-pub(super) struct Client {
-    pub(super) http: reqwest::Client,
+pub(in crate::model) struct Client {
+    pub(in crate::model) http: reqwest::Client,
     /// Where messages are asked for.
-    pub(super) url: Url,
+    pub(in crate::model) url: Url,
     /// The API's host and port, for words to a person.
-    pub(super) host: String,
+    pub(in crate::model) host: String,
     /// How long the API may be silent.
-    pub(super) timeout: Duration,
+    pub(in crate::model) timeout: Duration,
 }
 
 impl Client {
     /// Connects to nothing yet.
-    pub(super) fn new(options: &ApiOptions) -> Result<Self, ApiError> {
+    pub(in crate::model) fn new(options: &ApiOptions) -> Result<Self, ApiError> {
         let base = options.base_url.trim().trim_end_matches('/');
         let url = Url::parse(&format!("{base}/v1/messages?beta=true"))
             .ok()
