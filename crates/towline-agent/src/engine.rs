@@ -24,7 +24,7 @@ mod tasks;
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     sync::mpsc,
     task::{Id, JoinSet},
 };
@@ -141,6 +141,9 @@ pub async fn serve(
             Step::Signal(Signal::Hangup) => return engine.end_with(129).await,
         }
     }
+    // What was taken by a pipe's buffer may not have left it: something else may have happened before the flush was over.
+    // Who does not read any more need not be waited for: then it fails at once.
+    output.flush().await.ok();
     engine.commands.stop_all().await;
     engine.exit()
 }

@@ -147,7 +147,7 @@ mod tests {
     use super::{super::inbox::Inbox, *};
 
     /// The command in a user line with these fields.
-    fn check(content: Value, more: Value) -> Option<Command> {
+    fn check(content: &Value, more: &Value) -> Option<Command> {
         let mut line = json!({"type": "user", "message": {"role": "user", "content": content}});
         line.as_object_mut()
             .unwrap()
@@ -178,13 +178,13 @@ mod tests {
                 None,
             ),
         ] {
-            assert_eq!(check(content.clone(), json!({})), expected, "{content}");
+            assert_eq!(check(&content, &json!({})), expected, "{content}");
         }
         for more in [
             json!({"shouldQuery": false}),
             json!({"client_composed": true}),
         ] {
-            assert_eq!(check(json!("/clear"), more.clone()), None, "{more}");
+            assert_eq!(check(&json!("/clear"), &more), None, "{more}");
         }
     }
 

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use towline_agent::{
-    AgentOptions, Config, FilesToFetch, Limits, McpOptions, MemorySources, ModelOptions,
+    AgentOptions, Config, FileSpec, FilesToFetch, Limits, McpOptions, MemorySources, ModelOptions,
     MoreOutput, OutputOptions, PromptOptions, Provider, Secret, SessionOptions, SettingsText,
     Shell, Tools, Web, knows_model,
 };
@@ -96,19 +96,10 @@ pub(super) fn plan(
             servers: documents.servers.clone(),
             strict: flags.has(Id::StrictMcpConfig) || flags.has(Id::SafeMode),
         },
-        files: FilesToFetch {
-            specs: choices.files,
-            token: variable(&environment, "CLAUDE_CODE_SESSION_ACCESS_TOKEN")
-                .map(|token| Secret(token.to_owned())),
-        },
+        files: files(choices.files, &environment),
         shell: shell(&environment),
         web: Web::default(),
-        agents: AgentOptions {
-            defined: documents.agents.clone(),
-            main: owned(flags, Id::Agent)
-                .or_else(|| text_setting(&documents, "agent", Who::Anybody)),
-            must_exist: flags.has(Id::Agent) && choices.formats.input == InputFormat::Text,
-        },
+        agents: agents(flags, choices.formats, &documents),
         settings: settings(&documents, is_bare),
         permissions,
         questions: choices.questions,
@@ -135,6 +126,25 @@ pub(super) fn plan(
         notices,
         unknown_model,
     })
+}
+
+/// Files to fetch, with a token of their own if there is one.
+fn files(specs: Vec<FileSpec>, environment: &Environment) -> FilesToFetch {
+    let token = variable(environment, "CLAUDE_CODE_SESSION_ACCESS_TOKEN");
+    FilesToFetch {
+        specs,
+        token: token.map(|token| Secret(token.to_owned())),
+    }
+}
+
+/// Who the session is. A host that speaks in lines may still define it.
+fn agents(flags: &RawFlags, formats: Formats, documents: &Documents) -> AgentOptions {
+    let main = owned(flags, Id::Agent);
+    AgentOptions {
+        defined: documents.agents.clone(),
+        must_exist: main.is_some() && formats.input == InputFormat::Text,
+        main: main.or_else(|| text_setting(documents, "agent", Who::Anybody)),
+    }
 }
 
 fn memory_sources(sources: &[Destination]) -> MemorySources {

@@ -8,8 +8,8 @@ use crate::driven::{Driven, Ended, api, block_on, prompt, rooms, towline_room};
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
 
-fn answer(n: Value) -> Reply {
-    Reply::message().tool("StructuredOutput", json!({ "n": n }))
+fn answer(n: impl Into<Value>) -> Reply {
+    Reply::message().tool("StructuredOutput", json!({"n": n.into()}))
 }
 
 /// Plays a script, and gives each line as a word and the last line whole.
@@ -48,24 +48,19 @@ const WRONG: &str = "tool_use | Output does not match required schema: /n: must 
 #[test]
 fn an_answer_of_the_form_is_the_result() {
     let expected = format!("{TAKEN} | success(2) | exit 0");
-    check(
-        "an answer of the form",
-        &[answer(json!(5))],
-        &expected,
-        |result| {
-            assert_eq!(result["structured_output"], json!({"n": 5}));
-            assert_eq!(result["result"], r#"{"n":5}"#);
-            assert_eq!(
-                (&result["stop_reason"], &result["terminal_reason"]),
-                (&json!("tool_use"), &json!("completed"))
-            );
-        },
-    );
+    check("an answer of the form", &[answer(5)], &expected, |result| {
+        assert_eq!(result["structured_output"], json!({"n": 5}));
+        assert_eq!(result["result"], r#"{"n":5}"#);
+        assert_eq!(
+            (&result["stop_reason"], &result["terminal_reason"]),
+            (&json!("tool_use"), &json!("completed"))
+        );
+    });
 }
 
 #[test]
 fn an_answer_of_another_form_is_told_and_tried_again() {
-    let replies = [answer(json!("x")), answer(json!(7))];
+    let replies = [answer("x"), answer(7)];
     let expected = format!("{WRONG} | {TAKEN} | success(3) | exit 0");
     check("another form", &replies, &expected, |result| {
         assert_eq!(result["structured_output"], json!({"n": 7}));
@@ -74,7 +69,7 @@ fn an_answer_of_another_form_is_told_and_tried_again() {
 
 #[test]
 fn a_model_that_never_gets_it_right_is_an_error() {
-    let replies = vec![answer(json!("x")); 5];
+    let replies = vec![answer("x"); 5];
     let expected = format!(
         "{} | error_max_structured_output_retries(6) | exit 1",
         [WRONG; 5].join(" | ")
@@ -113,7 +108,7 @@ fn words_are_reminded_of_the_form_once() {
 fn the_host_may_ask_for_the_form_when_it_introduces_itself() {
     for room in rooms("the form from the host") {
         block_on(async {
-            let api = api(Script::new([answer(json!(4))])).await;
+            let api = api(Script::new([answer(4)])).await;
             let mut agent = Driven::start(&room, &api.url(), &[]);
             let schema: Value = serde_json::from_str(SCHEMA).unwrap();
             let request = json!({"subtype": "initialize", "jsonSchema": schema});
@@ -182,7 +177,7 @@ fn a_bad_form_from_the_host_is_an_error_and_the_session_goes_on() {
 fn as_text_the_answer_is_its_json() {
     block_on(async {
         let room = towline_room();
-        let api = api(Script::new([answer(json!(5))])).await;
+        let api = api(Script::new([answer(5)])).await;
         let output = tokio::process::Command::from(room.command(&api.url()))
             .args(["-p", "go", "--json-schema", SCHEMA])
             .output()

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use towline_testkit::{
     real_cli::RealCli,
-    script_api::{Reply, Script, ScriptApi},
+    script_api::{Recorded, Reply, Script, ScriptApi},
 };
 
 use crate::driven::{Driven, api, block_on, rooms, towline_room};
@@ -16,7 +16,7 @@ const REVIEWER: &str = r#"{"rev":{"description":"Reviews","prompt":"You review t
 /// What the model was asked with: its name, its tools among those that matter here, the last block of the system prompt.
 fn asked(api: &ScriptApi) -> (String, Vec<String>, String) {
     let requests = api.requests();
-    let requests = requests.iter().map(|request| request.body());
+    let requests = requests.iter().map(Recorded::body);
     // The real CLI asks a small model for titles too.
     let request = requests.filter(|body| body["tools"].is_array() || body["system"].is_array());
     let body = request.last().unwrap();

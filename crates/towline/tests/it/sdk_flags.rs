@@ -178,7 +178,6 @@ fn flags_without_a_meaning_here_are_in_the_help() {
     let kebab = |flag: &str| {
         let name = flag.split('=').next().unwrap_or(flag);
         name.replace("Tools", "-tools")
-            .replace("allowed-tools", "allowed-tools")
     };
     for flag in PASSED.iter().chain(RESUMED).flat_map(|flags| flags.iter()) {
         if flag.starts_with("--") {
