@@ -1,0 +1,3 @@
+//! Groups of real processes, and how they end.
+
+mod groups;
