@@ -51,7 +51,7 @@ use serde_json::Value;
 use towline_protocol::Content;
 
 pub(crate) use ask_user_question::{input_for_question, input_with_answers};
-pub(crate) use file::FilesRead;
+pub(crate) use file::{FilesRead, open};
 pub(crate) use side_call::SideCall;
 pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
 

@@ -11,6 +11,7 @@ use crate::{
     commands::CommandOptions,
     context::{Surroundings, system_blocks},
     memory::{Memory, MemoryKind, MemoryPlaces},
+    model::cost::BYTES_IN_TOKEN,
     tools::Place,
 };
 
@@ -83,7 +84,7 @@ impl Engine {
                 MemoryKind::Project => "Project",
                 MemoryKind::Local => "Local",
             };
-            json!({"path": file.path, "type": kind, "tokens": file.text.len() / 4})
+            json!({"path": file.path, "type": kind, "tokens": file.text.len() / BYTES_IN_TOKEN})
         });
         files.filter_map(|file| Json::of(&file).ok()).collect()
     }
