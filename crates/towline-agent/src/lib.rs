@@ -15,6 +15,7 @@ mod history;
 mod lists;
 mod memory;
 mod model;
+mod proxy;
 mod repository;
 mod resume;
 mod session;

@@ -52,7 +52,7 @@ impl Engine {
             commands: self.commands.clone(),
             shell: self.config.shell,
             lists: self.lists.clone(),
-            web: self.config.web,
+            web: self.config.web.clone(),
             ask: Some(self.side_question()),
             search: self.side_search(),
             files: self.files.clone(),

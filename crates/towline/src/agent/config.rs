@@ -91,7 +91,10 @@ pub(super) fn plan(
             strict: flags.has(Id::StrictMcpConfig) || flags.has(Id::SafeMode),
         },
         shell: shell(&environment),
-        web: Web::default(),
+        web: Web {
+            proxy: api::proxies(&environment),
+            ..Web::default()
+        },
         agents: AgentOptions {
             defined: documents.agents.clone(),
             main: owned(flags, Id::Agent),
