@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
+    blocking::{Interrupt, blocking_at},
     file::{self, Change, Extent, Seen, Text},
 };
 
@@ -28,12 +28,7 @@ impl Tool for Write {
         A file that exists must have been read first. To change a part of a file use Edit.";
 
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.write(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.write(place, interrupt)).await
     }
 }
 
