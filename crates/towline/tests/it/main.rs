@@ -20,6 +20,7 @@ mod script_api;
 mod sdks;
 mod sessions;
 mod signals;
+mod statements;
 mod trace_check;
 mod trace_record;
 mod trace_replay;
