@@ -263,7 +263,8 @@ impl Engine {
         let (session, notices) = Session::new(&config, resumed.as_ref());
         let scribe =
             Scribe::start(&config, &session, resumed).map_err(|error| never_began(&error))?;
-        for notice in notices {
+        let memory = place::memory(&config);
+        for notice in notices.iter().chain(&memory.left_out) {
             tracing::warn!("{notice}");
         }
         let (commands, task_events) = Commands::new(place::command_options(&config, &session.id));
@@ -275,7 +276,7 @@ impl Engine {
             lists: Lists::default(),
             files: FilesRead::default(),
             surroundings: Surroundings::of(&config.cwd),
-            memory: place::memory(&config),
+            memory,
             scribe,
             session,
             config,

@@ -16,6 +16,8 @@ pub(super) fn suggestions(folder: &Path, typed: &str) -> FileSuggestionsAnswer {
     let until = Instant::now() + LONGEST;
     let mut best = BTreeSet::new();
     let walk = WalkBuilder::new(folder)
+        // What the user ignores everywhere is found through the environment, which is not ours to read.
+        .git_global(false)
         .filter_entry(|entry| entry.file_name() != "node_modules")
         .build();
     for entry in walk.take(MOST_LOOKED_AT) {
