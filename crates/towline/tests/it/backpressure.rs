@@ -131,7 +131,7 @@ fn large_answers_that_were_asked_for_all_at_once_wait_for_each_other() {
             lines.push_str(&format!("{line}\n"));
         }
         agent.write(lines.as_bytes()).await.unwrap();
-        let mut answered = vec![false; ANSWERS];
+        let mut answered = [false; ANSWERS];
         for _ in 0..ANSWERS {
             let (line, length) = agent.measured_line().await.unwrap();
             assert!(length > 4 << 20, "{length}");

@@ -2,7 +2,7 @@
 //! and requests that the model notices, what side calls cost.
 
 use serde_json::{Value, json};
-use towline_testkit::script_api::{Reply, Script, ScriptApi, Usage};
+use towline_testkit::script_api::{Recorded, Reply, Script, ScriptApi, Usage};
 
 use crate::driven::{Driven, api, block_on, prompt, towline_room};
 
@@ -28,7 +28,7 @@ async fn request(agent: &mut Driven, request: Value) -> Value {
 /// The bodies of all requests to the model.
 fn bodies(api: &ScriptApi) -> Vec<Value> {
     let requests = api.requests();
-    requests.iter().map(|request| request.body()).collect()
+    requests.iter().map(Recorded::body).collect()
 }
 
 /// The last block that the model was sent.
@@ -155,9 +155,15 @@ fn flags_reach_the_model() {
             let mut flags = flags.to_vec();
             flags.extend(["--permission-prompt-tool", "stdio"]);
             let mut agent = Driven::start(&room, &api.url(), &flags);
-            agent.ask("hello").await;
+            agent.say(&prompt("hello")).await;
+            let init = agent.hear_kind("system").await;
+            agent.hear_kind("result").await;
             let body = &bodies(&api)[0];
             assert!(is_noticed(body), "{flags:?}: {body:#}");
+            // The host is told of the same tools.
+            let tools = body["tools"].as_array().unwrap().iter();
+            let tools: Value = tools.map(|tool| tool["name"].clone()).collect();
+            assert_eq!(init["tools"], tools, "{flags:?}");
         }
     });
 }
@@ -191,6 +197,63 @@ fn requests_of_the_host_change_what_comes_next() {
         assert_ne!(bodies[0]["model"], "claude-sonnet-4-5");
         assert_eq!(bodies[1]["model"], "claude-sonnet-4-5");
         assert_eq!(bodies[1]["thinking"]["budget_tokens"], 1500);
+    });
+}
+
+#[test]
+fn a_rule_that_the_host_adds_is_kept_and_counts_from_then_on() {
+    block_on(async {
+        let room = towline_room();
+        let touch =
+            |name: &str| Reply::message().tool("Bash", json!({"command": format!("touch {name}")}));
+        let api = api(Script::new([
+            touch("one"),
+            touch("two"),
+            Reply::text("Done."),
+        ]))
+        .await;
+        let mut agent = Driven::start(&room, &api.url(), &["--permission-prompt-tool", "stdio"]);
+        agent.say(&prompt("touch both")).await;
+        let question = agent.hear_kind("control_request").await;
+        let rule = json!({"toolName": "Bash", "ruleContent": "touch:*"});
+        let update = json!({
+            "type": "addRules", "rules": [rule], "behavior": "allow", "destination": "localSettings",
+        });
+        let allow = json!({
+            "behavior": "allow",
+            "updatedInput": question["request"]["input"],
+            "updatedPermissions": [update],
+        });
+        answer(&mut agent, &question, allow).await;
+        // A second question would be waited for in vain.
+        agent.hear_kind("result").await;
+        assert!(room.project().join("two").exists());
+        let settings = room.project().join(".claude/settings.local.json");
+        let settings: Value =
+            serde_json::from_str(&std::fs::read_to_string(settings).unwrap()).unwrap();
+        assert_eq!(settings["permissions"]["allow"], json!(["Bash(touch:*)"]));
+    });
+}
+
+#[test]
+fn a_picture_reaches_the_model() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(Script::new([Reply::text("Red.")])).await;
+        let mut agent = Driven::start(&room, &api.url(), &[]);
+        let picture = json!({
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+        });
+        let content = json!([{"type": "text", "text": "which colour?"}, picture]);
+        let line = json!({"type": "user", "message": {"role": "user", "content": content}});
+        agent.say(&line).await;
+        agent.hear_kind("result").await;
+        let body = bodies(&api)[0].clone();
+        let blocks = body["messages"].as_array().unwrap().iter();
+        let mut blocks = blocks.flat_map(|message| message["content"].as_array().unwrap());
+        let found = blocks.find(|block| block["type"] == "image").unwrap();
+        assert_eq!(found["source"], picture["source"]);
     });
 }
 
