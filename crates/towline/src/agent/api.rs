@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use towline_agent::{ApiOptions, Credential, ProxyOptions};
+use towline_agent::{ApiOptions, Credential, ProxyOptions, Web};
 
 use super::surroundings::{Environment, number, variable};
 
@@ -21,8 +21,16 @@ pub(super) fn options(environment: &Environment) -> ApiOptions {
     }
 }
 
-/// What the environment says of proxies.
-pub(super) fn proxies(environment: &Environment) -> ProxyOptions {
+/// What the environment says of the web.
+pub(super) fn web(environment: &Environment) -> Web {
+    Web {
+        proxy: proxies(environment),
+        ..Web::default()
+    }
+}
+
+/// What it says of proxies.
+fn proxies(environment: &Environment) -> ProxyOptions {
     // Programs differ in which spelling they look for; the small one is older and wins.
     let either = |small, large| {
         let named = variable(environment, small).or_else(|| variable(environment, large));

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use towline_agent::{
     AgentOptions, Config, Limits, McpOptions, MemorySources, ModelOptions, MoreOutput,
-    OutputOptions, PromptOptions, Provider, SessionOptions, SettingsText, Shell, Tools, Web,
+    OutputOptions, PromptOptions, Provider, SessionOptions, SettingsText, Shell, Tools,
 };
 use towline_permission::{Destination, PermissionMode, Places, Startup};
 
@@ -91,10 +91,7 @@ pub(super) fn plan(
             strict: flags.has(Id::StrictMcpConfig) || flags.has(Id::SafeMode),
         },
         shell: shell(&environment),
-        web: Web {
-            proxy: api::proxies(&environment),
-            ..Web::default()
-        },
+        web: api::web(&environment),
         agents: AgentOptions {
             defined: documents.agents.clone(),
             main: owned(flags, Id::Agent),
