@@ -42,7 +42,7 @@ mod write;
 use std::{
     borrow::Cow,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use schemars::JsonSchema;
@@ -287,9 +287,11 @@ macro_rules! tools {
             }
         }
 
-        /// All tools there are.
-        pub(crate) fn definitions() -> Vec<Definition> {
-            vec![ $( Definition::of::<$module::$Tool>(), )* ]
+        /// All tools there are. Their schemas are made once.
+        pub(crate) fn definitions() -> &'static [Definition] {
+            static ALL: LazyLock<Vec<Definition>> =
+                LazyLock::new(|| vec![ $( Definition::of::<$module::$Tool>(), )* ]);
+            &ALL
         }
     };
 }
