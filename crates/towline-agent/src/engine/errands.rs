@@ -61,7 +61,7 @@ impl Errands {
 }
 
 /// Each may bring an answer of some megabytes.
-const MOST: usize = 16;
+const MOST: usize = 8;
 
 #[cfg(test)]
 mod tests {

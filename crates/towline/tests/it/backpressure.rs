@@ -18,7 +18,7 @@ const MOST_WAITING: u64 = 5 << 20;
 
 /// So many answers of 4 MiB, which are far more together than the agent may hold.
 const ANSWERS: usize = 150;
-const MOST_WITH_ANSWERS: u64 = 300 << 20;
+const MOST_WITH_ANSWERS: u64 = 200 << 20;
 
 #[test]
 fn a_host_that_does_not_read_costs_no_memory_and_misses_nothing() {
@@ -131,6 +131,7 @@ fn large_answers_that_were_asked_for_all_at_once_wait_for_each_other() {
             lines.push_str(&format!("{line}\n"));
         }
         agent.write(lines.as_bytes()).await.unwrap();
+        stands_still(agent.id()).await;
         let mut answered = [false; ANSWERS];
         for _ in 0..ANSWERS {
             let (line, length) = agent.measured_line().await.unwrap();
