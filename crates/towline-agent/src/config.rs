@@ -77,7 +77,7 @@ pub struct ApiOptions {
     pub base_url: String,
     /// What proves who pays; nothing if there is no key, which is told when the model is first called.
     pub credential: Option<Credential>,
-    /// The proxy for `http`, `https` and all addresses, as the environment names them.
+    /// The proxy for `http` and `https`, as the environment names them.
     pub proxy: ProxyOptions,
     /// How often a call is tried again.
     pub max_retries: u64,
@@ -97,7 +97,7 @@ pub enum Credential {
 }
 
 /// The proxies to use.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProxyOptions {
     /// `HTTP_PROXY`.
     pub http: Option<String>,
@@ -362,7 +362,7 @@ impl Default for Shell {
 /// assert!(!Web::default().allow_private);
 /// assert!(Web::default().upgrade);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Web {
     /// Whether addresses may be fetched that are not on the public internet: this machine, the local network, the
     /// cloud's metadata.
@@ -371,6 +371,9 @@ pub struct Web {
     pub upgrade: bool,
     /// How long a page may take in all.
     pub timeout: Duration,
+    /// Where pages are fetched through. What a name means is then for the proxy to find out, and who may be reached for
+    /// it to decide.
+    pub proxy: ProxyOptions,
 }
 
 impl Default for Web {
@@ -379,6 +382,7 @@ impl Default for Web {
             allow_private: false,
             upgrade: true,
             timeout: Duration::from_secs(60),
+            proxy: ProxyOptions::default(),
         }
     }
 }

@@ -7,11 +7,13 @@ mod asking;
 mod carry;
 mod clock;
 mod control;
+mod errands;
 mod identity;
 mod inbox;
 mod init;
 mod lines;
 mod mention;
+mod model_call;
 mod outbox;
 mod place;
 mod result;
@@ -48,11 +50,14 @@ use crate::{
     uploads,
 };
 use asking::Question;
+use errands::Errands;
 use inbox::{Inbox, Taken};
 use lines::{Lines, new_uuid};
+use model_call::ModelCall;
 use outbox::Outbox;
 use running::Running;
 use scribe::Scribe;
+use side::SideUsage;
 
 /// How an agent ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,6 +106,13 @@ pub async fn serve(
         }
     }
     loop {
+        // What came together is looked at together before a turn begins; but a host that asks and does not read waits.
+        while engine.listens()
+            && let Some(line) = decoder.cut()
+        {
+            engine.handle_line(line);
+            engine.advance(Start::Later);
+        }
         engine.advance(Start::Now);
         if engine.is_done() {
             break;
@@ -110,7 +122,7 @@ pub async fn serve(
             read = read(&mut input, &mut decoder), if engine.listens() => Step::Read(read),
             event = engine.model_call.next(), if !deaf => Step::Model(event),
             Some(event) = engine.task_events.recv() => Step::Task(event),
-            Some(Ok((ticket, answer))) = engine.errands.join_next() => Step::Errand(ticket, answer),
+            Some((ticket, answer)) = engine.errands.next(), if !deaf => Step::Errand(ticket, answer),
             Some(ended) = engine.calls.join_next_with_id(), if !deaf => Step::Call(ended),
             written = engine.outbox.write(&mut output), if !engine.outbox.is_empty() => Step::Written(written),
             Some(signal) = signals.recv() => Step::Signal(signal),
@@ -122,13 +134,7 @@ pub async fn serve(
                 }
                 engine.handle_end_of_input();
             }
-            Step::Read(_) => {
-                // What came together is looked at together before a turn begins.
-                while let Some(line) = decoder.cut() {
-                    engine.handle_line(line);
-                    engine.advance(Start::Later);
-                }
-            }
+            Step::Read(_) => {}
             Step::Model(event) => engine.handle_model(event),
             Step::Call(ended) => engine.handle_call(ended),
             Step::Task(event) => engine.handle_task(event),
@@ -170,7 +176,7 @@ fn never_began(error: &ResumeError) -> Box<Refused> {
 
 enum Step {
     Read(usize),
-    Model(Option<ModelEvent>),
+    Model(ModelEvent),
     Call(Result<(Id, Outcome), tokio::task::JoinError>),
     Task(TaskEvent),
     Errand(Ticket, control::Answered),
@@ -225,8 +231,9 @@ struct Engine {
     running: Option<Running>,
     model_call: ModelCall,
     calls: JoinSet<Outcome>,
+    side_usage: SideUsage,
     /// Answers to the host that take a while.
-    errands: JoinSet<(Ticket, control::Answered)>,
+    errands: Errands,
     call_ids: HashMap<Id, ToolUseId>,
     questions: HashMap<RequestId, Question>,
     /// What the host was told last.
@@ -260,36 +267,6 @@ enum Phase {
     Over,
 }
 
-/// A call of the model; or none.
-#[derive(Debug, Default)]
-struct ModelCall {
-    events: Option<mpsc::Receiver<ModelEvent>>,
-    task: Option<tokio::task::JoinHandle<()>>,
-}
-
-impl ModelCall {
-    /// The next event; waits for ever where no model is called.
-    async fn next(&mut self) -> Option<ModelEvent> {
-        match &mut self.events {
-            Some(events) => events.recv().await,
-            None => std::future::pending().await,
-        }
-    }
-
-    fn stop(&mut self) {
-        self.events = None;
-        if let Some(task) = self.task.take() {
-            task.abort();
-        }
-    }
-}
-
-impl Drop for ModelCall {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
 /// The prompts that a turn answers, as far as the host gave them ids.
 #[derive(Clone, Debug, Default)]
 struct Prompts(Vec<Uuid>);
@@ -313,7 +290,8 @@ impl Engine {
         let (session, notices) = Session::new(&config, resumed.as_ref());
         let scribe =
             Scribe::start(&config, &session, resumed).map_err(|error| never_began(&error))?;
-        for notice in notices {
+        let memory = place::memory(&config);
+        for notice in notices.iter().chain(&memory.left_out) {
             tracing::warn!("{notice}");
         }
         let (commands, task_events) = Commands::new(place::command_options(&config, &session.id));
@@ -325,7 +303,7 @@ impl Engine {
             lists: Lists::default(),
             files: FilesRead::default(),
             surroundings: Surroundings::of(&config.cwd),
-            memory: place::memory(&config),
+            memory,
             agents,
             scribe,
             session,
@@ -336,7 +314,8 @@ impl Engine {
             running: None,
             model_call: ModelCall::default(),
             calls: JoinSet::new(),
-            errands: JoinSet::new(),
+            side_usage: SideUsage::default(),
+            errands: Errands::default(),
             call_ids: HashMap::new(),
             questions: HashMap::new(),
             state: SessionState::Idle,
@@ -365,7 +344,7 @@ impl Engine {
 
     /// Whether more lines are wanted.
     fn listens(&self) -> bool {
-        self.phase == Phase::Open && !self.outbox.is_full()
+        self.phase == Phase::Open && !self.outbox.is_full() && !self.errands.is_full()
     }
 
     fn is_done(&self) -> bool {
@@ -458,9 +437,10 @@ impl Engine {
         {
             self.outbox.push_raw(frame.bytes().clone());
         }
+        let size = frame.bytes().len();
         match ControlLine::try_from(frame.message) {
             Ok(line) => self.peer.handle(line),
-            Err(ToAgent::User(user)) => self.handle_prompt(&user),
+            Err(ToAgent::User(user)) => self.handle_prompt(&user, size),
             Err(ToAgent::UpdateEnvironment(update)) => {
                 for (name, value) in update.variables.iter() {
                     self.set_variable(name, value);
@@ -471,7 +451,7 @@ impl Engine {
         }
     }
 
-    fn handle_prompt(&mut self, line: &User) {
+    fn handle_prompt(&mut self, line: &User, size: usize) {
         if line
             .message
             .role
@@ -481,7 +461,7 @@ impl Engine {
             let problem = "the message of a `user` line must have the role `user`";
             return self.send(lines::error(problem, &self.session.id));
         }
-        let taken = self.inbox.take(line);
+        let taken = self.inbox.take(line, size);
         if let (Some(uuid), Taken::Queued | Taken::Urgent) = (&line.uuid, taken) {
             let queued = self.lines().lifecycle(uuid, "queued");
             self.send(queued);
@@ -502,7 +482,7 @@ impl Engine {
                 }
             }
             Taken::Full => {
-                let problem = "too many messages wait already; this one was left out";
+                let problem = "too many messages wait already; this one was left out: send it again after the next result";
                 self.send(lines::error(problem, &self.session.id));
             }
             Taken::Queued | Taken::Again => {}
@@ -527,10 +507,7 @@ impl Engine {
         self.phase = Phase::Over;
     }
 
-    fn handle_model(&mut self, event: Option<ModelEvent>) {
-        let Some(event) = event else {
-            return self.model_call.stop();
-        };
+    fn handle_model(&mut self, event: ModelEvent) {
         if matches!(event, ModelEvent::Stream { .. } | ModelEvent::Failed(_)) {
             self.send_echo();
         }
@@ -541,6 +518,7 @@ impl Engine {
     }
 
     fn handle_call(&mut self, ended: Result<(Id, Outcome), tokio::task::JoinError>) {
+        self.count_side_calls();
         let (id, outcome) = match ended {
             Ok(ended) => ended,
             Err(error) if error.is_panic() => (

@@ -16,6 +16,7 @@ mod history;
 mod lists;
 mod memory;
 mod model;
+mod proxy;
 mod pull_request;
 mod repository;
 mod resume;

@@ -43,7 +43,7 @@ mod write;
 use std::{
     borrow::Cow,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use schemars::JsonSchema;
@@ -52,7 +52,7 @@ use serde_json::Value;
 use towline_protocol::Content;
 
 pub(crate) use ask_user_question::{input_for_question, input_with_answers};
-pub(crate) use file::FilesRead;
+pub(crate) use file::{FilesRead, open};
 pub(crate) use side_call::SideCall;
 pub use structured_output::{AnswerForm, BadSchema};
 pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
@@ -292,9 +292,11 @@ macro_rules! tools {
             }
         }
 
-        /// All tools there are.
-        pub(crate) fn definitions() -> Vec<Definition> {
-            vec![ $( Definition::of::<$module::$Tool>(), )* ]
+        /// All tools there are. Their schemas are made once.
+        pub(crate) fn definitions() -> &'static [Definition] {
+            static ALL: LazyLock<Vec<Definition>> =
+                LazyLock::new(|| vec![ $( Definition::of::<$module::$Tool>(), )* ]);
+            &ALL
         }
     };
 }

@@ -9,16 +9,18 @@ use towline_protocol::{
 };
 
 use super::{
-    Engine, ModelCall, Phase,
+    Engine, Phase,
     clock::millis,
     inbox::Prompt,
     lines::{made_event, new_uuid, system, timestamp},
     mention::mentioned,
+    model_call::ModelCall,
     running::{Running, text_block},
     slash::Command,
 };
 use crate::{
     history::prompt_blocks,
+    model::cost::BYTES_IN_TOKEN,
     tools::{Change, ToolCall, structured_output},
     turn::{Call, Complete, Ended, Note, Output, Said, TurnOptions},
 };
@@ -180,10 +182,7 @@ impl Engine {
         let (sender, events) = mpsc::channel(EVENTS);
         let model = self.model.clone();
         let task = tokio::spawn(async move { model.call(request, sender).await });
-        self.model_call = ModelCall {
-            events: Some(events),
-            task: Some(task),
-        };
+        self.model_call = ModelCall::new(events, task);
         if let Some(running) = &mut self.running {
             let wall = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
             running.clock.request(wall);
@@ -503,8 +502,6 @@ pub(super) const REFUSED: &str = "API Error: the model's safeguards stopped the 
                                   try another model with --model";
 /// How thinking is shown: as it comes.
 const THINKING_DISPLAY: &str = "updates";
-/// Bytes of text that make a token, roughly.
-const BYTES_IN_TOKEN: usize = 4;
 const GO_ON: &str = "The answer hit the limit of output tokens. Go on right where it stopped, without repeating anything; \
                      break what is left into smaller pieces.";
 const ANSWER: &str = "[structured-output-enforce] Nobody reads words here: give the answer by calling the StructuredOutput tool \

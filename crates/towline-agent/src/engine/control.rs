@@ -3,6 +3,7 @@
 mod commands;
 mod files;
 mod report;
+mod suggestions;
 
 use towline_permission::Dropped;
 use towline_protocol::{
@@ -36,6 +37,8 @@ impl Engine {
             Request::GetTaskOutput(request) => {
                 self.task_output(ticket, request.task_id.to_string());
             }
+            Request::FileSuggestions(request) => self.suggest_files(ticket, &request.query),
+            Request::ReadFile(request) => self.read_file(ticket, request),
             request => {
                 let answer = self.answer_to(request);
                 self.reply(ticket, answer);
@@ -80,8 +83,6 @@ impl Engine {
                 ..ModelsAnswer::default()
             }),
             Request::ListPermissionRules(_) => value(&self.permission_rules()),
-            Request::FileSuggestions(request) => value(&self.file_suggestions(&request.query)),
-            Request::ReadFile(request) => self.read_file(&request),
             Request::SeedReadState(request) => {
                 self.seed_read_state(&request);
                 Ok(None)

@@ -11,6 +11,8 @@ use crate::history::prompt_blocks;
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     waiting: VecDeque<Prompt>,
+    /// How many bytes of the host's lines that is.
+    size: usize,
     /// The ids that were given; a prompt that comes again is not run again.
     known: HashSet<Uuid>,
 }
@@ -28,6 +30,8 @@ pub(super) struct Prompt {
     pub(super) verbatim: bool,
     /// Who wrote it, as the host says.
     pub(super) origin: Option<Origin>,
+    /// How long its line is.
+    size: usize,
 }
 
 /// What becomes of a prompt.
@@ -43,19 +47,19 @@ pub(super) enum Taken {
     Full,
 }
 
-/// How many prompts may wait.
-const MAX_WAITING: usize = 10_000;
-
 impl Inbox {
-    /// Takes a prompt.
-    pub(super) fn take(&mut self, line: &User) -> Taken {
+    /// Takes a prompt whose line is `size` bytes long.
+    pub(super) fn take(&mut self, line: &User, size: usize) -> Taken {
         let uuid = line.uuid.as_ref().map(Uuid::detached);
         if uuid.as_ref().is_some_and(|uuid| self.known.contains(uuid)) {
             return Taken::Again;
         }
-        if self.waiting.len() >= MAX_WAITING {
+        // One always finds room, however long it is.
+        let has_room = self.waiting.len() < MOST_WAITING && self.size + size <= MOST_BYTES;
+        if !has_room && !self.waiting.is_empty() {
             return Taken::Full;
         }
+        self.size += size;
         self.known.extend(uuid.clone());
         self.waiting.push_back(Prompt {
             uuid,
@@ -63,6 +67,7 @@ impl Inbox {
             query: line.should_query != Some(false),
             verbatim: line.client_composed == Some(true),
             origin: line.origin.clone(),
+            size,
         });
         if line.priority.as_deref() == Some("now") {
             Taken::Urgent
@@ -82,7 +87,9 @@ impl Inbox {
             None => self.waiting.len(),
             Some(first) => first.max(1),
         };
-        self.waiting.drain(..end).collect()
+        let batch = self.waiting.drain(..end).collect();
+        self.measure();
+        batch
     }
 
     /// Whether the next prompt can go to the model with the results of calls.
@@ -104,6 +111,7 @@ impl Inbox {
     pub(super) fn cancel_all(&mut self) -> Vec<Uuid> {
         let ids = self.ids();
         self.waiting.clear();
+        self.measure();
         ids
     }
 
@@ -112,7 +120,12 @@ impl Inbox {
         let before = self.waiting.len();
         self.waiting
             .retain(|prompt| prompt.uuid.as_ref() != Some(uuid));
+        self.measure();
         self.waiting.len() < before
+    }
+
+    fn measure(&mut self) {
+        self.size = self.waiting.iter().map(|prompt| prompt.size).sum();
     }
 }
 
@@ -142,6 +155,30 @@ impl Prompt {
                     Some(Content::Blocks(blocks.collect()))
                 }
             },
+        }
+    }
+}
+
+/// How many prompts may wait, and how many bytes of them.
+const MOST_WAITING: usize = 10_000;
+const MOST_BYTES: usize = 256 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_has_a_bound_and_what_is_taken_up_makes_room() {
+        for (size, most) in [(1, MOST_WAITING), (MOST_BYTES / 4, 4), (2 * MOST_BYTES, 1)] {
+            let mut inbox = Inbox::default();
+            for _ in 0..most {
+                assert_eq!(inbox.take(&User::say("more"), size), Taken::Queued);
+            }
+            assert_eq!(inbox.take(&User::say("more"), size), Taken::Full, "{size}");
+            assert_eq!(inbox.next_batch().len(), most);
+            assert_eq!(inbox.take(&User::say("more"), size), Taken::Queued);
+            inbox.cancel_all();
+            assert_eq!(inbox.size, 0);
         }
     }
 }

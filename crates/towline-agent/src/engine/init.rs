@@ -120,7 +120,7 @@ impl Engine {
     /// The tools that are offered, by name.
     pub(super) fn tool_names(&self) -> Vec<&'static str> {
         let all = tools::definitions()
-            .into_iter()
+            .iter()
             .map(|definition| definition.name)
             .chain([structured_output::NAME]);
         all.filter(|name| self.offered(name)).collect()
@@ -154,8 +154,7 @@ impl Engine {
 
     /// A request of the model with all that belongs to it.
     pub(super) fn request(&self) -> Request {
-        let definitions = tools::definitions();
-        let offered = definitions
+        let offered = tools::definitions()
             .iter()
             .filter(|definition| self.offered(definition.name));
         let offered = offered.filter_map(|definition| {

@@ -10,6 +10,7 @@ use super::{
     inbox::Prompt,
     lines::{new_uuid, timestamp},
     running::Running,
+    side::SideUsage,
 };
 use crate::{
     history::History,
@@ -118,6 +119,7 @@ impl Engine {
         self.session.id = new_uuid().as_str().into();
         self.session.history = History::default();
         self.session.costs = Costs::default();
+        self.side_usage = SideUsage::default();
         self.session.api_duration = std::time::Duration::ZERO;
         self.session.title = None;
         self.lists = Lists::default();
@@ -153,7 +155,7 @@ mod tests {
             .unwrap()
             .extend(more.as_object().unwrap().clone());
         let mut inbox = Inbox::default();
-        inbox.take(&User::from_json(line.to_string()).unwrap());
+        inbox.take(&User::from_json(line.to_string()).unwrap(), 1);
         Command::of(&inbox.next_batch()[0])
     }
 
@@ -192,7 +194,7 @@ mod tests {
     fn a_command_is_not_merged_with_what_waits_around_it() {
         let mut inbox = Inbox::default();
         for text in ["one", "two", "/clear", "/clear", "three"] {
-            inbox.take(&User::say(text));
+            inbox.take(&User::say(text), 1);
         }
         let mut batches = Vec::new();
         while !inbox.is_empty() {

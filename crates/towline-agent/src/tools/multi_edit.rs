@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
+    blocking::{Interrupt, blocking_at},
     edit::{Prepared, Replacement},
 };
 
@@ -55,12 +55,7 @@ impl Tool for MultiEdit {
     }
 
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.edit(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.edit(place, interrupt)).await
     }
 }
 

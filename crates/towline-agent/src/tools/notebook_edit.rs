@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
+    blocking::{Interrupt, blocking_at},
     file::{self, Change, Extent, Original, Seen},
     notebook::{Notebook, joined},
 };
@@ -59,12 +59,7 @@ impl Tool for NotebookEdit {
     }
 
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.edit(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.edit(place, interrupt)).await
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
+    blocking::{Interrupt, blocking_at},
     file::{self, Change, Extent, Original, Seen, Text},
 };
 
@@ -33,12 +33,7 @@ impl Tool for Write {
     }
 
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.write(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.write(place, interrupt)).await
     }
 }
 

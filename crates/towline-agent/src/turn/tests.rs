@@ -1,7 +1,7 @@
 //! Turns from what goes in to what comes out.
 
 use serde_json::{Value, json};
-use towline_protocol::{Block, Json, StreamEvent, Wire as _};
+use towline_protocol::{Block, StreamEvent, Wire as _};
 
 use super::{Ending, Interrupt, Note, Output, Refusal, Turn, TurnOptions, Verdict, rejected};
 use crate::{
@@ -93,9 +93,8 @@ fn refusal(stop: bool) -> Verdict {
 }
 
 fn stream(turn: &mut Turn, event: &Value) {
-    let raw = Json::of(event).unwrap();
-    let event = Box::new(StreamEvent::from_json(raw.text().clone()).unwrap());
-    turn.handle_model(ModelEvent::Stream { event, raw });
+    let event = Box::new(StreamEvent::from_json(event.to_string()).unwrap());
+    turn.handle_model(ModelEvent::Stream { event });
 }
 
 fn block(turn: &mut Turn, id: &str, block: &Value) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use towline_agent::{
     AgentOptions, Config, FileSpec, FilesToFetch, Limits, McpOptions, MemorySources, ModelOptions,
     MoreOutput, OutputOptions, PromptOptions, Provider, Secret, SessionOptions, SettingsText,
-    Shell, Tools, Web, knows_model,
+    Shell, Tools, knows_model,
 };
 use towline_permission::{Destination, PermissionMode, Places, Startup};
 
@@ -98,7 +98,7 @@ pub(super) fn plan(
         },
         files: files(choices.files, &environment),
         shell: shell(&environment),
-        web: Web::default(),
+        web: api::web(&environment),
         agents: agents(flags, choices.formats, &documents),
         settings: settings(&documents, is_bare),
         permissions,

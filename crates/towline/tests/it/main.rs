@@ -27,6 +27,7 @@ mod sdk_flags;
 mod sdks;
 mod sessions;
 mod signals;
+mod statements;
 mod terminal;
 mod trace_check;
 mod trace_record;

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use reqwest::{
-    NoProxy, Proxy, Url,
+    Url,
     header::{HeaderMap, HeaderName, HeaderValue},
 };
 use rustls::{ClientConfig, RootCertStore};
@@ -49,7 +49,8 @@ impl Client {
             // Instead of those that the environment names.
             .no_proxy()
             .tls_backend_preconfigured(tls(&url, &options.proxy)?);
-        for proxy in proxies(&options.proxy)? {
+        let proxy = options.proxy.to(&url);
+        if let Some(proxy) = proxy.map_err(|error| setup(&error.to_string()))? {
             builder = builder.proxy(proxy);
         }
         let http = builder
@@ -89,23 +90,6 @@ fn headers(options: &ApiOptions) -> Result<HeaderMap, ApiError> {
         headers.insert(header, value);
     }
     Ok(headers)
-}
-
-fn proxies<'a>(options: &'a ProxyOptions) -> Result<Vec<Proxy>, ApiError> {
-    let given =
-        |address: &'a Option<String>| address.as_deref().filter(|address| !address.is_empty());
-    let none = || options.none.as_deref().and_then(NoProxy::from_string);
-    let mut proxies = Vec::new();
-    let http = given(&options.http).map(Proxy::http);
-    let https = given(&options.https).map(Proxy::https);
-    for made in [http, https].into_iter().flatten() {
-        // The address may hold a password, so it is not shown.
-        let proxy = made.map_err(|_| {
-            setup("the address of the proxy is not one: look at HTTP_PROXY and HTTPS_PROXY")
-        })?;
-        proxies.push(proxy.no_proxy(none()));
-    }
-    Ok(proxies)
 }
 
 /// Root certificates are read from the disk, which takes longer than all else here: only where there is TLS.
