@@ -398,6 +398,21 @@ pub enum Signal {
     Hangup,
 }
 
+impl Signal {
+    /// The exit code of a program that it ended, as a shell says it.
+    ///
+    /// ```
+    /// assert_eq!(towline_agent::Signal::Terminate.exit_code(), 143);
+    /// ```
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Hangup => 129,
+            Self::Interrupt => 130,
+            Self::Terminate => 143,
+        }
+    }
+}
+
 impl std::fmt::Debug for Credential {
     /// Never shows the secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

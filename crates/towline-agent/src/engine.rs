@@ -26,7 +26,7 @@ mod tasks;
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
     sync::mpsc,
     task::{Id, JoinSet},
 };
@@ -94,11 +94,7 @@ pub async fn serve(
         let fetched = tokio::select! {
             fetched = engine.fetch_files() => fetched,
             // Nothing runs yet that could be interrupted, and so the process is meant.
-            Some(signal) = signals.recv() => return Exit::with(match signal {
-                Signal::Interrupt => 130,
-                Signal::Terminate => 143,
-                Signal::Hangup => 129,
-            }),
+            Some(signal) = signals.recv() => return Exit::with(signal.exit_code()),
         };
         if let Err(complaint) = fetched {
             let line = None;
@@ -143,13 +139,13 @@ pub async fn serve(
             Step::Written(Err(_)) => break,
             Step::Written(Ok(())) => {}
             Step::Signal(Signal::Interrupt) => engine.handle_interrupt_signal(),
-            Step::Signal(Signal::Terminate) => return engine.end_with(143).await,
-            Step::Signal(Signal::Hangup) => return engine.end_with(129).await,
+            Step::Signal(signal) => return engine.end_with(signal).await,
         }
     }
     // What was taken by a pipe's buffer may not have left it: something else may have happened before the flush was over.
-    // Who does not read any more need not be waited for: then it fails at once.
-    output.flush().await.ok();
+    if let Err(signal) = outbox::flushed(&mut output, &mut signals).await {
+        return engine.end_with(signal).await;
+    }
     engine.commands.stop_all().await;
     engine.exit()
 }
@@ -368,11 +364,11 @@ impl Engine {
     }
 
     /// Ends at once: what runs is stopped, and nothing more is said.
-    async fn end_with(&mut self, code: u8) -> Exit {
+    async fn end_with(&mut self, signal: Signal) -> Exit {
         self.model_call.stop();
         self.calls.shutdown().await;
         self.commands.stop_all().await;
-        Exit::with(code)
+        Exit::with(signal.exit_code())
     }
 
     /// Lines about the turn that runs, or about none.
