@@ -82,6 +82,8 @@ struct Talk {
     /// The inputs that it sent itself.
     own: HashSet<u64>,
     told: u64,
+    /// Whether it names its inputs, and so wants to know what becomes of them.
+    names_inputs: bool,
     slow: JoinSet<ControlResponse>,
 }
 
@@ -136,6 +138,7 @@ impl Talk {
             asked: HashSet::new(),
             own: HashSet::new(),
             told: 0,
+            names_inputs: false,
             slow: JoinSet::new(),
         }
     }
@@ -239,6 +242,7 @@ impl Talk {
             let words = "a message without content";
             return self.complain(&ErrorCode::InvalidMessage, words).await;
         };
+        self.names_inputs |= user.uuid.is_some();
         let input = Input {
             content,
             client_message_id: None,
@@ -295,6 +299,8 @@ impl Talk {
         match shown {
             Shown::Item(Item::Frame { frame, .. }) => self.frame(&frame).await,
             Shown::Item(Item::Passing { line, .. }) => match ToHost::from_json(line.clone()) {
+                // Else the names are the bridge's own.
+                Ok(ToHost::CommandLifecycle(_)) if !self.names_inputs => Ok(()),
                 Ok(said) => self.tell(said, Some(&line)).await,
                 Err(_) => Ok(()),
             },
