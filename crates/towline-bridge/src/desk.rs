@@ -92,6 +92,11 @@ impl Desk {
         &self.projects
     }
 
+    /// Whether sessions may run without asking.
+    pub fn allows_bypass(&self) -> bool {
+        self.bypass == Bypass::Enabled
+    }
+
     /// Begins a session.
     ///
     /// # Errors

@@ -120,6 +120,10 @@ impl Hub {
     /// The log cannot be written, and why; or it can be again.
     pub fn handle_trouble(&mut self, why: Option<String>) {
         self.trouble = why.map(Into::into);
+        let sessions: Vec<BridgeId> = self.sessions.keys().cloned().collect();
+        for id in sessions {
+            self.collect(&id);
+        }
         let item = Item::Trouble(self.trouble.clone());
         for viewer in self.viewers.keys() {
             self.outputs.push_back(Output::Show(*viewer, item.clone()));
@@ -356,6 +360,9 @@ impl Hub {
         let Some(session) = self.sessions.get_mut(id) else {
             return;
         };
+        if let Some(why) = &self.trouble {
+            session.sequence.excuse(why);
+        }
         for output in session.sequence.take_outputs() {
             match &output {
                 Output::Write(Write::Frame { session, .. }) => {

@@ -3,6 +3,7 @@
 //! Every request passes [`guard`] first, upgrades included: its host and origin, then its token. What the surfaces do
 //! is theirs; they know the [`Desk`] and nothing of each other.
 
+mod api;
 mod guard;
 mod pocket;
 mod server;
@@ -11,7 +12,7 @@ mod socket;
 
 use std::sync::{Arc, Mutex};
 
-use axum::{Extension, Router, middleware, routing::get};
+use axum::{Extension, Router, extract::DefaultBodyLimit, middleware, routing::get};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -60,14 +61,15 @@ impl Site {
 
 /// Everything that can be asked of a site.
 pub fn router(site: Arc<Site>) -> Router {
-    let open = Router::new().route("/healthz", get(healthz));
-    let closed = Router::new()
+    let open = api::open_routes().route("/healthz", get(healthz));
+    let closed = api::routes()
         .route("/ws", get(pocket::serve))
         .route("/ws/session", get(session_dialect::serve));
     closed
         .layer(middleware::from_fn(guard::let_in))
         .merge(open)
         .layer(middleware::from_fn(guard::check_host))
+        .layer(DefaultBodyLimit::max(site.frame_bytes))
         .layer(middleware::map_response(guard::protect))
         .layer(Extension(site))
 }

@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-use super::{FromAgent, Launch};
+use super::{FromAgent, Launch, queue::Gate};
 
 /// Where what an agent does goes.
 #[derive(Clone, Debug)]
@@ -29,14 +29,21 @@ pub(super) struct Outlet {
     session: BridgeId,
     run: u64,
     events: mpsc::Sender<FromAgent>,
+    gate: Arc<Gate>,
 }
 
 impl Outlet {
-    pub(super) fn new(session: BridgeId, run: u64, events: mpsc::Sender<FromAgent>) -> Self {
+    pub(super) fn new(
+        session: BridgeId,
+        run: u64,
+        events: mpsc::Sender<FromAgent>,
+        gate: Arc<Gate>,
+    ) -> Self {
         Self {
             session,
             run,
             events,
+            gate,
         }
     }
 
@@ -140,6 +147,7 @@ async fn listen(mut events: Events, open: Open, outlet: &Outlet) {
         }
         let (ask, question) = match event {
             Event::Message(frame) => {
+                outlet.gate.pass().await;
                 outlet.tell(AgentEvent::Line(Box::new(frame))).await;
                 continue;
             }

@@ -258,6 +258,9 @@ pub enum Refusal {
     /// Too much is waiting to be written or delivered.
     #[error("{0}")]
     Busy(String),
+    /// It is taken in, but cannot be written yet.
+    #[error("this waits until the log can be written, and happens then; do not send it again: {0}")]
+    Waits(String),
     /// The agent refused, or is not there.
     #[error("{0}")]
     Agent(String),

@@ -12,7 +12,7 @@ use towline_protocol::{
 
 use crate::{Frame, Kind, log::Write};
 
-use super::{Item, Output, ViewerId, draft::Drafts};
+use super::{Item, Output, Refusal, Reply, ViewerId, draft::Drafts};
 
 #[derive(Debug)]
 pub(super) struct Sequence {
@@ -94,6 +94,24 @@ impl Sequence {
     pub(super) fn then(&mut self, outputs: Vec<Output>) {
         if let Some(Held::Frame(_, _, then)) = self.held.back_mut() {
             then.extend(outputs);
+        }
+    }
+
+    /// Tells whoever waits for something to be written that it is not, and why. It will be when it can be.
+    pub(super) fn excuse(&mut self, why: &str) {
+        for held in &mut self.held {
+            let Held::Frame(_, _, then) = held else {
+                continue;
+            };
+            for output in std::mem::take(then) {
+                match output {
+                    Output::Reply(ticket, _) => {
+                        let reply = Reply::Refused(Refusal::Waits(why.to_owned()));
+                        self.outputs.push_back(Output::Reply(ticket, reply));
+                    }
+                    other => then.push(other),
+                }
+            }
         }
     }
 

@@ -7,7 +7,8 @@ use std::collections::{HashMap, VecDeque};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use towline_protocol::{
-    Assistant, Frame as LineFrame, Number, SessionState, System, Text, ToHost, TurnResult, Uuid,
+    Assistant, Frame as LineFrame, Number, SessionId, SessionState, System, Text, ToHost,
+    TurnResult, Uuid,
     dialect::pocket::{BridgeId, ClientMessageId, Status},
 };
 
@@ -444,6 +445,11 @@ impl Session {
                 let doing = status.status.as_option().map(Text::as_str);
                 self.is_compacting = doing == Some("compacting");
                 return self.pass(line.line());
+            }
+            // Until something better is known: an agent that dies in its first turn can be resumed, too.
+            ToHost::System(System::Init(init)) if self.record.agent_session_id.is_none() => {
+                self.record.agent_session_id = init.session_id.as_ref().map(SessionId::detached);
+                self.is_changed = true;
             }
             ToHost::System(System::SessionTitleChanged(change)) => {
                 self.record.title = change.title.as_option().map(ToString::to_string);

@@ -291,8 +291,9 @@ impl Index {
         let new = git.run(&new, &[], MOST_NAMES).await?;
         let folder = tempfile::tempdir().map_err(failed)?;
         let copy: PathBuf = folder.path().join("index");
-        // A repository without anything staged has none.
-        if Path::new(&index).exists() {
+        // A repository without anything staged has none. What is no file, such as a pipe, could keep a copy waiting.
+        let found = tokio::fs::metadata(&index).await;
+        if found.is_ok_and(|found| found.is_file()) {
             tokio::fs::copy(&index, &copy).await.map_err(failed)?;
             same_age(Path::new(&index), &copy).await.map_err(failed)?;
         }

@@ -1,5 +1,9 @@
 //! A bridge of its own for a test, and clients that speak to it over WebSockets with a library that is not ours.
 
+mod faults;
+mod http;
+mod security;
+
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader},
@@ -112,6 +116,18 @@ impl Served {
             .unwrap()
     }
 
+    /// The root of its file system, which may be one of its own.
+    pub(crate) fn root_folder(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/root", self.child.id()))
+    }
+
+    /// Kills it, and keeps its folder.
+    pub(crate) fn kill(mut self) -> TempDir {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap())
+    }
+
     /// Ends it as a person would, and keeps its folder.
     pub(crate) fn end(mut self) -> TempDir {
         self.stop();
@@ -143,7 +159,8 @@ pub(crate) fn serve(
         .arg("--root")
         .arg(folder.join("project"))
         .stdin(Stdio::null())
-        .stdout(Stdio::piped());
+        .stdout(Stdio::piped())
+        .stderr(std::fs::File::create(folder.join("stderr")).unwrap());
     change(command);
     command.spawn().unwrap()
 }
@@ -299,6 +316,15 @@ fn fits(pattern: &Value, value: &Value, names: &mut BTreeMap<String, Value>) -> 
                 .all(|pattern| values.any(|value| fits(pattern, value, names)))
         }
         (pattern, value) => pattern == value,
+    }
+}
+
+/// Waits until something is so.
+pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "not so in time: {what}");
+        std::thread::yield_now();
     }
 }
 

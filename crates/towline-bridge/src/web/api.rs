@@ -1,0 +1,101 @@
+//! The HTTP API: sessions, messages, questions, files, usage; described by `/openapi.json`.
+//!
+//! What happens is read from an event stream ([`events`]); everything else is a request with an answer. An error is
+//! `{"error":{"code":"…","message":"…"}}`.
+
+#![expect(
+    unused_qualifications,
+    reason = "the macros of utoipa write whole paths"
+)]
+
+pub(super) mod events;
+mod login;
+mod old;
+mod problem;
+mod project;
+mod sessions;
+
+use axum::{
+    Json, Router,
+    routing::{get, post},
+};
+use utoipa::OpenApi;
+
+pub(super) use problem::{ApiResult, Problem};
+
+/// What needs a token.
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/api/sessions", get(sessions::list).post(sessions::start))
+        .route(
+            "/api/sessions/{id}",
+            get(sessions::describe)
+                .patch(sessions::change)
+                .delete(sessions::stop),
+        )
+        .route(
+            "/api/sessions/{id}/messages",
+            get(sessions::messages).post(sessions::say),
+        )
+        .route("/api/sessions/{id}/events", get(events::of_session))
+        .route("/api/sessions/{id}/interrupt", post(sessions::interrupt))
+        .route("/api/sessions/{id}/questions", get(sessions::questions))
+        .route(
+            "/api/sessions/{id}/questions/{question}",
+            post(sessions::answer),
+        )
+        .route("/api/events", get(events::of_everything))
+        .route("/api/agents", get(sessions::agents))
+        .route("/api/usage", get(sessions::usage))
+        .route("/api/search", get(old::search))
+        .route("/api/past", get(old::recent))
+        .route("/api/past/{session}", get(old::history))
+        .route("/api/file", get(project::file))
+        .route("/api/files", get(project::files))
+        .route("/api/directory", get(project::directory))
+        .route("/api/diff", get(project::diff))
+        .route("/openapi.json", get(description))
+}
+
+/// What lets somebody in, and what is the same for everyone.
+pub(super) fn open_routes() -> Router {
+    Router::new().route("/api/login", post(login::enter).delete(login::leave))
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Towline",
+        description = "Sessions of coding agents, for any number of clients"
+    ),
+    paths(
+        sessions::list,
+        sessions::start,
+        sessions::describe,
+        sessions::change,
+        sessions::stop,
+        sessions::messages,
+        sessions::say,
+        sessions::interrupt,
+        sessions::questions,
+        sessions::answer,
+        sessions::agents,
+        sessions::usage,
+        events::of_session,
+        events::of_everything,
+        old::search,
+        old::recent,
+        old::history,
+        project::file,
+        project::files,
+        project::directory,
+        project::diff,
+        login::enter,
+        login::leave,
+    )
+)]
+struct Description;
+
+async fn description() -> Json<utoipa::openapi::OpenApi> {
+    Json(Description::openapi())
+}

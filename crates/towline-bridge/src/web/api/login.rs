@@ -1,0 +1,58 @@
+//! Trading the token for a cookie, so that a page need not keep it.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    Extension, Json,
+    extract::{ConnectInfo, rejection::JsonRejection},
+    http::{StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::{
+    access::{Presented, Who},
+    web::{Site, guard},
+};
+
+use super::ApiResult;
+
+/// What somebody shows to be let in.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    /// The token, as the link has it behind the `#`.
+    token: String,
+}
+
+/// Trade the token for a cookie.
+#[utoipa::path(post, path = "/api/login", request_body = Entry, responses((status = 204), (status = 401)))]
+pub(super) async fn enter(
+    Extension(site): Extension<Arc<Site>>,
+    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    entry: Result<Json<Entry>, JsonRejection>,
+) -> ApiResult<Response> {
+    let Json(entry) = entry?;
+    let bearer = format!("Bearer {}", entry.token);
+    let presented = Presented {
+        authorization: Some(&bearer),
+        ..Presented::default()
+    };
+    let who = Who {
+        client: "login".to_owned(),
+        address: address.ip().to_string(),
+    };
+    if let Err(response) = guard::admit(&site, &presented, &who, address) {
+        return Ok(response);
+    }
+    let cookie = [(header::SET_COOKIE, site.token.cookie(site.reach))];
+    Ok((StatusCode::NO_CONTENT, cookie).into_response())
+}
+
+/// Give the cookie back.
+#[utoipa::path(delete, path = "/api/login", responses((status = 204)))]
+pub(super) async fn leave(Extension(site): Extension<Arc<Site>>) -> Response {
+    let cookie = [(header::SET_COOKIE, site.token.expired_cookie())];
+    (StatusCode::NO_CONTENT, cookie).into_response()
+}

@@ -1,0 +1,369 @@
+//! Sessions: begin, say, answer, change, stop; and what is known of them.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json,
+    extract::{
+        Path, Query,
+        rejection::{JsonRejection, QueryRejection},
+    },
+    http::{StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use towline_host::{PermissionMode, SessionId};
+use towline_protocol::{
+    Content, Wire as _,
+    dialect::pocket::{BridgeId, ClientMessageId},
+};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    Input, Question, Usage, Wish,
+    access::Who,
+    hub::{Control, Decision, Description, From, Setup, SetupOptions},
+    log::Page,
+    web::Site,
+};
+
+use super::{ApiResult, Problem};
+
+type Sited = Extension<Arc<Site>>;
+
+/// All sessions.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Sessions {
+    sessions: Vec<Description>,
+}
+
+/// All sessions that were not stopped.
+#[utoipa::path(get, path = "/api/sessions", responses((status = 200, body = Sessions)))]
+pub(super) async fn list(Extension(site): Sited) -> ApiResult<Json<Sessions>> {
+    let mut sessions = site.desk.sessions().await?;
+    sessions.retain(|session| !session.record.archived);
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.record.active_at));
+    Ok(Json(Sessions { sessions }))
+}
+
+/// How to begin a session.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Begin {
+    /// Which agent; the default one if not said.
+    agent: Option<String>,
+    /// Where to work; the first root if not said.
+    directory: Option<String>,
+    /// Where else it may work.
+    #[serde(default)]
+    additional_directories: Vec<String>,
+    /// The model.
+    model: Option<String>,
+    /// How much may be done without asking.
+    #[schema(value_type = Option<String>)]
+    permission_mode: Option<PermissionMode>,
+    /// Go on with this session of the agent; `latest` for the newest one of the directory.
+    resume: Option<String>,
+    /// Go on in a copy of it.
+    #[serde(default)]
+    fork: bool,
+    /// What only the agent's command line knows.
+    #[serde(default)]
+    options: SetupOptions,
+}
+
+/// Begin a session.
+#[utoipa::path(post, path = "/api/sessions", request_body = Begin, responses((status = 201, body = Description)))]
+pub(super) async fn start(
+    Extension(site): Sited,
+    Extension(who): Extension<Who>,
+    begin: Result<Json<Begin>, JsonRejection>,
+) -> ApiResult<(StatusCode, Json<Description>)> {
+    let Json(begin) = begin?;
+    let from = match begin.resume {
+        None => From::Nothing,
+        Some(id) if id == "latest" => From::Latest,
+        Some(id) => From::Session {
+            id: SessionId::from(id.as_str()),
+            fork: begin.fork,
+            at: None,
+        },
+    };
+    let directory = begin.directory.unwrap_or_else(|| {
+        let roots = site.desk.projects().roots().folders();
+        roots
+            .first()
+            .map(|root| root.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    });
+    let wish = Wish {
+        agent: begin.agent,
+        setup: Setup {
+            directory,
+            additional_directories: begin.additional_directories,
+            model: begin.model,
+            permission_mode: begin.permission_mode,
+            from,
+            options: begin.options,
+            ..Setup::default()
+        },
+    };
+    let description = site.desk.start(&who, wish).await?;
+    Ok((StatusCode::CREATED, Json(description)))
+}
+
+/// What is known of a session.
+#[utoipa::path(get, path = "/api/sessions/{id}", params(("id" = String, Path)), responses((status = 200, body = Description), (status = 404)))]
+pub(super) async fn describe(
+    Extension(site): Sited,
+    Path(id): Path<BridgeId>,
+) -> ApiResult<Json<Description>> {
+    Ok(Json(site.desk.describe(&id).await?))
+}
+
+/// What to change of a session.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Changes {
+    /// What to call it.
+    title: Option<String>,
+    /// How much may be done without asking.
+    #[schema(value_type = Option<String>)]
+    permission_mode: Option<PermissionMode>,
+    /// The model.
+    model: Option<String>,
+}
+
+/// Change a session.
+#[utoipa::path(patch, path = "/api/sessions/{id}", params(("id" = String, Path)), request_body = Changes, responses((status = 200, body = Description)))]
+pub(super) async fn change(
+    Extension(site): Sited,
+    Extension(who): Extension<Who>,
+    Path(id): Path<BridgeId>,
+    changes: Result<Json<Changes>, JsonRejection>,
+) -> ApiResult<Json<Description>> {
+    let Json(changes) = changes?;
+    if let Some(title) = changes.title {
+        let title = Some(title).filter(|title| !title.trim().is_empty());
+        site.desk.rename(&id, title).await?;
+    }
+    if let Some(mode) = changes.permission_mode {
+        site.desk.control(&who, &id, Control::SetMode(mode)).await?;
+    }
+    if let Some(model) = changes.model {
+        let control = Control::SetModel(Some(model));
+        site.desk.control(&who, &id, control).await?;
+    }
+    Ok(Json(site.desk.describe(&id).await?))
+}
+
+/// Stop a session, and take it out of the list.
+#[utoipa::path(delete, path = "/api/sessions/{id}", params(("id" = String, Path)), responses((status = 204)))]
+pub(super) async fn stop(
+    Extension(site): Sited,
+    Extension(who): Extension<Who>,
+    Path(id): Path<BridgeId>,
+) -> ApiResult<StatusCode> {
+    site.desk.stop(&who, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Stop what the agent is doing.
+#[utoipa::path(post, path = "/api/sessions/{id}/interrupt", params(("id" = String, Path)), responses((status = 204)))]
+pub(super) async fn interrupt(
+    Extension(site): Sited,
+    Extension(who): Extension<Who>,
+    Path(id): Path<BridgeId>,
+) -> ApiResult<StatusCode> {
+    site.desk.control(&who, &id, Control::Interrupt).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Something to say.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Message {
+    /// A string, or the blocks of a message with pictures.
+    #[schema(value_type = Object)]
+    content: Box<RawValue>,
+    /// What the client calls it: sent again, it does not run again.
+    #[schema(value_type = Option<String>)]
+    client_message_id: Option<ClientMessageId>,
+}
+
+/// What became of it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Accepted {
+    /// Its number in the session.
+    seq: u64,
+    /// Whether the agent is busy with something else.
+    queued: bool,
+    /// Whether it had been sent before.
+    repeated: bool,
+}
+
+/// Say something.
+#[utoipa::path(post, path = "/api/sessions/{id}/messages", params(("id" = String, Path)), request_body = Message, responses((status = 202, body = Accepted)))]
+pub(super) async fn say(
+    Extension(site): Sited,
+    Extension(who): Extension<Who>,
+    Path(id): Path<BridgeId>,
+    message: Result<Json<Message>, JsonRejection>,
+) -> ApiResult<(StatusCode, Json<Accepted>)> {
+    let Json(message) = message?;
+    if Content::from_json(message.content.get().to_owned()).is_err() {
+        let words = "content must be a string, or a list of content blocks";
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "invalid_body", words));
+    }
+    let input = Input {
+        content: message.content,
+        client_message_id: message.client_message_id,
+        uuid: None,
+        by: who.client,
+    };
+    let (seq, queued, repeated) = site.desk.input(&id, input).await?;
+    Ok((
+        StatusCode::ACCEPTED,
+        Json(Accepted {
+            seq,
+            queued,
+            repeated,
+        }),
+    ))
+}
+
+/// Which messages.
+#[derive(Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct After {
+    /// Those after this number.
+    after: u64,
+    /// At most so many.
+    limit: usize,
+}
+
+impl Default for After {
+    fn default() -> Self {
+        Self {
+            after: 0,
+            limit: 200,
+        }
+    }
+}
+
+/// What happened in a session, page by page: `{"frames":[{"seq":…,"at":…,"kind":"…","body":{…}}],"more":…}`.
+#[utoipa::path(get, path = "/api/sessions/{id}/messages", params(("id" = String, Path), After), responses((status = 200)))]
+pub(super) async fn messages(
+    Extension(site): Sited,
+    Path(id): Path<BridgeId>,
+    query: Result<Query<After>, QueryRejection>,
+) -> ApiResult<Response> {
+    let Query(After { after, limit }) = query?;
+    let last = site.desk.describe(&id).await?.record.last_seq;
+    let page = Page {
+        frames: limit.clamp(1, 1000),
+        bytes: 4 << 20,
+    };
+    let frames = site
+        .desk
+        .bridge()
+        .library()
+        .frames(&id, after, page)
+        .await?;
+    let more = frames.last().map_or(after, |frame| frame.seq) < last;
+    let frames: Vec<_> = frames.iter().map(crate::Frame::to_json).collect();
+    let body = format!(r#"{{"frames":[{}],"more":{more}}}"#, frames.join(","));
+    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+/// The open questions of a session.
+#[utoipa::path(get, path = "/api/sessions/{id}/questions", params(("id" = String, Path)), responses((status = 200, body = Vec<Question>)))]
+pub(super) async fn questions(
+    Extension(site): Sited,
+    Path(id): Path<BridgeId>,
+) -> ApiResult<Json<Vec<Question>>> {
+    Ok(Json(site.desk.describe(&id).await?.questions))
+}
+
+/// Answer a question; 409 if somebody was faster.
+#[utoipa::path(post, path = "/api/sessions/{id}/questions/{question}", params(("id" = String, Path), ("question" = String, Path)), request_body = Decision, responses((status = 204), (status = 404), (status = 409)))]
+pub(super) async fn answer(
+    Extension(site): Sited,
+    Extension(who): Extension<Who>,
+    Path((id, question)): Path<(BridgeId, String)>,
+    decision: Result<Json<Decision>, JsonRejection>,
+) -> ApiResult<StatusCode> {
+    let Json(decision) = decision?;
+    site.desk.answer(&who, &id, &question, decision).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The agents that can be chosen.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Choices {
+    agents: Vec<String>,
+    default: String,
+    /// The folders whose projects may be used.
+    roots: Vec<String>,
+    /// Whether sessions may run in the mode `bypassPermissions`.
+    bypass_permissions: bool,
+    version: &'static str,
+}
+
+/// What can be chosen when a session begins.
+#[utoipa::path(get, path = "/api/agents", responses((status = 200, body = Choices)))]
+pub(super) async fn agents(Extension(site): Sited) -> Json<Choices> {
+    let agents = site.desk.agents();
+    let roots = site.desk.projects().roots().folders().iter();
+    Json(Choices {
+        agents: agents
+            .choices()
+            .iter()
+            .map(|choice| choice.name.clone())
+            .collect(),
+        default: agents.default_choice().name.clone(),
+        roots: roots
+            .map(|root| root.to_string_lossy().into_owned())
+            .collect(),
+        bypass_permissions: site.desk.allows_bypass(),
+        version: env!("CARGO_PKG_VERSION"),
+    })
+}
+
+/// What sessions have used.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Used {
+    /// All together.
+    total: Usage,
+    /// Each by itself, stopped ones too.
+    sessions: Vec<UsedBy>,
+}
+
+/// What one session has used.
+#[derive(Serialize, ToSchema)]
+pub(super) struct UsedBy {
+    #[schema(value_type = String)]
+    session: BridgeId,
+    usage: Usage,
+}
+
+/// What sessions have used.
+#[utoipa::path(get, path = "/api/usage", responses((status = 200, body = Used)))]
+pub(super) async fn usage(Extension(site): Sited) -> ApiResult<Json<Used>> {
+    let mut total = Usage::default();
+    let sessions = site.desk.sessions().await?.into_iter().map(|session| {
+        let usage = session.record.usage;
+        total.cost_usd += usage.cost_usd;
+        total.input_tokens += usage.input_tokens;
+        total.cached_tokens += usage.cached_tokens;
+        total.output_tokens += usage.output_tokens;
+        total.turns += usage.turns;
+        UsedBy {
+            session: session.record.id,
+            usage,
+        }
+    });
+    let sessions = sessions.collect();
+    Ok(Json(Used { total, sessions }))
+}
