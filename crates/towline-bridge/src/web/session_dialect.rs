@@ -75,8 +75,7 @@ struct Talk {
     dialect: dialect::Session,
     wish: Wish,
     session: Option<BridgeId>,
-    /// The host's `initialize`, while the agent is being started.
-    initialize: Option<Option<RequestId>>,
+    initialize: Initializing,
     /// The questions that the host has to answer.
     asked: HashSet<String>,
     /// The inputs that it sent itself.
@@ -85,6 +84,15 @@ struct Talk {
     /// Whether it names its inputs, and so wants to know what becomes of them.
     names_inputs: bool,
     slow: JoinSet<ControlResponse>,
+}
+
+/// Whether the host waits for the answer to its `initialize`, while the agent is being started.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Initializing {
+    #[default]
+    No,
+    /// Under this id, if it has one.
+    Waits(Option<RequestId>),
 }
 
 enum Next {
@@ -134,7 +142,7 @@ impl Talk {
             dialect: dialect::Session::opened(opening),
             wish,
             session: None,
-            initialize: None,
+            initialize: Initializing::No,
             asked: HashSet::new(),
             own: HashSet::new(),
             told: 0,
@@ -330,7 +338,7 @@ impl Talk {
             Content::Question(question) => self.ask(&question).await,
             Content::Answer(answered) => self.withdraw(&answered.id).await,
             Content::Note(note) => match note.code {
-                NoteCode::StartFailed if self.initialize.is_some() => Ok(()),
+                NoteCode::StartFailed if self.initialize != Initializing::No => Ok(()),
                 NoteCode::StartFailed
                 | NoteCode::AgentDied
                 | NoteCode::CutOff
@@ -362,20 +370,19 @@ impl Talk {
 
     /// Answers `initialize` once the agent is there.
     async fn introduce(&mut self) -> Result<(), Gone> {
-        let Some(session) = self.session.clone().filter(|_| self.initialize.is_some()) else {
+        let (Some(session), Initializing::Waits(id)) =
+            (self.session.clone(), self.initialize.clone())
+        else {
             return Ok(());
         };
-        let described = self.site.desk.describe(&session).await;
-        let response = match described {
-            Ok(description) => {
-                let Some(answer) = introduction(&description) else {
-                    return Ok(());
-                };
-                answer
-            }
+        let response = match self.site.desk.describe(&session).await {
+            Ok(description) => match introduction(&description) {
+                Some(answer) => answer,
+                None => return Ok(()),
+            },
             Err(denial) => Err(denial.to_string()),
         };
-        let id = self.initialize.take().flatten();
+        self.initialize = Initializing::No;
         self.respond(match response {
             Ok(about) => ControlResponse::success(id, Some(about)),
             Err(why) => ControlResponse::error(id, why),
