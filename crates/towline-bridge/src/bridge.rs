@@ -216,7 +216,7 @@ impl Switchboard {
                 },
                 event = from_agents.recv(), if may_read => {
                     if let Some(event) = event {
-                        self.from_agent(event);
+                        self.heard(event);
                     }
                 }
                 _ = tick.tick() => self.hub.handle_timeout(now()),
@@ -256,7 +256,7 @@ impl Switchboard {
         }
     }
 
-    fn from_agent(&mut self, event: FromAgent) {
+    fn heard(&mut self, event: FromAgent) {
         match event {
             FromAgent::Event(session, run, event) => {
                 self.hub.handle_agent(&session, run, event, now());

@@ -209,7 +209,7 @@ impl Hub {
                 if !self.session(&id)?.has_agent() {
                     self.make_room(now)?;
                 }
-                self.session(&id)?.input(input, ticket, now);
+                self.session(&id)?.input(&input, ticket, now);
                 self.collect(&id);
             }
             Command::Answer {
@@ -219,7 +219,7 @@ impl Hub {
                 by,
             } => {
                 self.session(&session)?
-                    .answer(&question, decision, by, ticket, now);
+                    .answer(&question, (decision, by), ticket, now);
                 self.collect(&session);
             }
             Command::Control(id, control) => {

@@ -336,7 +336,7 @@ fn answer(asked: Asked, decision: Decision) {
             question.deny_and_interrupt(why(message));
         }
         (Asked::Permission(question), Decision::Deny { message, .. }) => {
-            question.deny(why(message))
+            question.deny(why(message));
         }
         (Asked::Choices(question), Decision::Deny { message, .. }) => question.deny(why(message)),
         (Asked::Plan(question), Decision::Deny { message, .. }) => question.reject(why(message)),

@@ -70,6 +70,10 @@ impl Queue {
     }
 
     /// What is next, if there is something; nothing at all if the viewer is to be sent away.
+    #[expect(
+        clippy::option_option,
+        reason = "nothing yet and nothing any more are two things"
+    )]
     pub(super) fn take(&self) -> Option<Option<Item>> {
         let mut state = self.lock();
         if state.outbox.is_overflown() {

@@ -170,7 +170,7 @@ impl Session {
         self.settle();
     }
 
-    pub(super) fn input(&mut self, input: Input, ticket: Ticket, now: u64) {
+    pub(super) fn input(&mut self, input: &Input, ticket: Ticket, now: u64) {
         if let Some(id) = &input.client_message_id
             && let Some(&seq) = self.taken.get(id)
         {
@@ -211,7 +211,7 @@ impl Session {
         } else {
             self.waiting.push_back(input.clone());
         }
-        self.append(Kind::Input, &input, then, now);
+        self.append(Kind::Input, input, then, now);
         self.wake();
         self.settle();
     }
@@ -219,8 +219,7 @@ impl Session {
     pub(super) fn answer(
         &mut self,
         id: &str,
-        decision: Decision,
-        by: String,
+        (decision, by): (Decision, String),
         ticket: Ticket,
         now: u64,
     ) {

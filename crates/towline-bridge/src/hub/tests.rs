@@ -312,7 +312,7 @@ fn after_a_restart_numbers_go_on_and_what_was_open_is_cancelled() {
     scene.agent(&session, AgentEvent::Asked(question("q1")));
     let last = scene.frames(&session).last().unwrap().seq;
 
-    let mut scene = scene.restarted(vec![question("q1")]);
+    let mut scene = scene.restarted(&[question("q1")]);
     assert_eq!(scene.status(&session), Status::Dead);
     let frames = scene.frames(&session);
     assert_eq!(frames[0].seq, last + 1);
@@ -356,7 +356,7 @@ fn an_idle_agent_sleeps_and_wakes_on_input_and_makes_room_for_another() {
     let third = scene.started();
     assert_eq!(
         scene.closed(),
-        [second.clone()],
+        std::slice::from_ref(&second),
         "the idle one had to sleep"
     );
     scene.say(&third, "work", "x");

@@ -75,14 +75,24 @@ struct Talk {
     dialect: dialect::Session,
     wish: Wish,
     session: Option<BridgeId>,
-    /// The host's `initialize`, while the agent is being started.
-    initialize: Option<Option<RequestId>>,
+    initialize: Initializing,
     /// The questions that the host has to answer.
     asked: HashSet<String>,
     /// The inputs that it sent itself.
     own: HashSet<u64>,
     told: u64,
+    /// Whether it names its inputs, and so wants to know what becomes of them.
+    names_inputs: bool,
     slow: JoinSet<ControlResponse>,
+}
+
+/// Whether the host waits for the answer to its `initialize`, while the agent is being started.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Initializing {
+    #[default]
+    No,
+    /// Under this id, if it has one.
+    Waits(Option<RequestId>),
 }
 
 enum Next {
@@ -132,10 +142,11 @@ impl Talk {
             dialect: dialect::Session::opened(opening),
             wish,
             session: None,
-            initialize: None,
+            initialize: Initializing::No,
             asked: HashSet::new(),
             own: HashSet::new(),
             told: 0,
+            names_inputs: false,
             slow: JoinSet::new(),
         }
     }
@@ -239,6 +250,7 @@ impl Talk {
             let words = "a message without content";
             return self.complain(&ErrorCode::InvalidMessage, words).await;
         };
+        self.names_inputs |= user.uuid.is_some();
         let input = Input {
             content,
             client_message_id: None,
@@ -295,6 +307,8 @@ impl Talk {
         match shown {
             Shown::Item(Item::Frame { frame, .. }) => self.frame(&frame).await,
             Shown::Item(Item::Passing { line, .. }) => match ToHost::from_json(line.clone()) {
+                // Else the names are the bridge's own.
+                Ok(ToHost::CommandLifecycle(_)) if !self.names_inputs => Ok(()),
                 Ok(said) => self.tell(said, Some(&line)).await,
                 Err(_) => Ok(()),
             },
@@ -324,7 +338,7 @@ impl Talk {
             Content::Question(question) => self.ask(&question).await,
             Content::Answer(answered) => self.withdraw(&answered.id).await,
             Content::Note(note) => match note.code {
-                NoteCode::StartFailed if self.initialize.is_some() => Ok(()),
+                NoteCode::StartFailed if self.initialize != Initializing::No => Ok(()),
                 NoteCode::StartFailed
                 | NoteCode::AgentDied
                 | NoteCode::CutOff
@@ -356,20 +370,19 @@ impl Talk {
 
     /// Answers `initialize` once the agent is there.
     async fn introduce(&mut self) -> Result<(), Gone> {
-        let Some(session) = self.session.clone().filter(|_| self.initialize.is_some()) else {
+        let (Some(session), Initializing::Waits(id)) =
+            (self.session.clone(), self.initialize.clone())
+        else {
             return Ok(());
         };
-        let described = self.site.desk.describe(&session).await;
-        let response = match described {
-            Ok(description) => {
-                let Some(answer) = introduction(&description) else {
-                    return Ok(());
-                };
-                answer
-            }
+        let response = match self.site.desk.describe(&session).await {
+            Ok(description) => match introduction(&description) {
+                Some(answer) => answer,
+                None => return Ok(()),
+            },
             Err(denial) => Err(denial.to_string()),
         };
-        let id = self.initialize.take().flatten();
+        self.initialize = Initializing::No;
         self.respond(match response {
             Ok(about) => ControlResponse::success(id, Some(about)),
             Err(why) => ControlResponse::error(id, why),

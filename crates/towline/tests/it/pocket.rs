@@ -481,11 +481,9 @@ fn what_the_app_has_added_since_is_answered_or_clearly_refused() {
         ),
         row(
             json!({"type": "input", "text": "run sleep 30", "sessionId": "$S"}),
-            [json!({"type": "permission_request", "toolUseId": "$SLEEP"})],
-        ),
-        row(
-            json!({"type": "approve", "id": "$SLEEP"}),
-            [json!({"type": "permission_resolved", "toolUseId": "$SLEEP"})],
+            [
+                json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash"}]}}),
+            ],
         ),
         row(
             json!({"type": "interrupt", "sessionId": "$S"}),

@@ -95,11 +95,7 @@ fn the_flows_of_the_document_are_kept_in_its_order() {
     host.say(
         &json!({"type": "session.send", "message": {"role": "user", "content": "run sleep 30"}}),
     );
-    host.expect(&[json!({"type": "callback.request", "request_id": "$R4"})]);
-    host.say(
-        &json!({"type": "callback.response", "response": {"subtype": "success", "request_id": "$R4",
-        "response": {"behavior": "allow"}}}),
-    );
+    host.expect(&[json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash"}]}})]);
     host.say(&json!({"type": "control_request", "request_id": "stop-1", "request": {"subtype": "interrupt"}}));
     host.expect(&[
         json!({"type": "control_response", "request_id": "stop-1"}),

@@ -1,7 +1,7 @@
 //! What a person answers in the app: approvals, rejections, choices.
 
 use towline_protocol::{
-    AskUserQuestionInput, PermissionMode, Question as Asked, ToolUseId, Wire,
+    AskUserQuestionInput, Json, PermissionMode, Question as Asked, ToolUseId, Wire,
     dialect::pocket::{Answer, Approve, ApproveAlways, BridgeId, Reject},
 };
 
@@ -37,7 +37,7 @@ impl Connection {
 
     /// Allows its like for the session, as the document has it; with `"scope":"saved"`, an addition of ours, from now on.
     pub(super) async fn approve_always(&mut self, approve: ApproveAlways) -> Result<(), Gone> {
-        let scope = approve.extra.get("scope").map(|scope| scope.as_str());
+        let scope = approve.extra.get("scope").map(Json::as_str);
         let remember = match scope {
             Some(r#""saved""#) => Remember::Saved,
             _ => Remember::Session,

@@ -9,7 +9,7 @@ use towline_protocol::{
 
 use crate::hub::Control;
 
-use super::{Gone, Talk};
+use super::{Gone, Initializing, Talk};
 
 impl Talk {
     pub(super) async fn requested(&mut self, request: ControlRequest) -> Result<(), Gone> {
@@ -25,7 +25,7 @@ impl Talk {
             }
             return match self.begun().await {
                 Ok(_) => {
-                    self.initialize = Some(id);
+                    self.initialize = Initializing::Waits(id);
                     self.introduce().await
                 }
                 Err(denial) => {
