@@ -3,6 +3,7 @@
 //!
 //! [`Engine`] is all state; [`serve`] alone waits. What a line means is decided in `turn`, `permission` and `Peer`.
 
+mod answer_line;
 mod asking;
 mod carry;
 mod clock;
@@ -456,6 +457,9 @@ impl Engine {
         {
             let problem = "the message of a `user` line must have the role `user`";
             return self.send(lines::error(problem, &self.session.id));
+        }
+        if self.take_as_answer(line) {
+            return;
         }
         let taken = self.inbox.take(line, size);
         if let (Some(uuid), Taken::Queued | Taken::Urgent) = (&line.uuid, taken) {

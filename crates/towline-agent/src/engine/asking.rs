@@ -23,7 +23,7 @@ use crate::{
 /// A question that the host has not answered.
 #[derive(Debug)]
 pub(super) struct Question {
-    call: Call,
+    pub(super) call: Call,
 }
 
 impl Engine {

@@ -2,7 +2,10 @@
 //! and requests that the model notices, what side calls cost.
 
 use serde_json::{Value, json};
-use towline_testkit::script_api::{Recorded, Reply, Script, ScriptApi, Usage};
+use towline_testkit::{
+    real_cli::RealCli,
+    script_api::{Recorded, Reply, Script, ScriptApi, Usage},
+};
 
 use crate::driven::{Driven, api, block_on, prompt, towline_room};
 
@@ -281,5 +284,350 @@ fn what_tools_ask_the_model_is_part_of_the_cost() {
             .map(|usage| usage["outputTokens"].as_u64().unwrap())
             .sum();
         assert_eq!(output, 713, "{result}");
+    });
+}
+
+/// A call that nothing but a mode allows, and the file it makes.
+fn calls(room: &RealCli) -> [(&'static str, Value, &'static str); 2] {
+    let path = room.project().join("written.txt");
+    [
+        (
+            "Write",
+            json!({"file_path": path, "content": "x"}),
+            "written.txt",
+        ),
+        ("Bash", json!({"command": "truncate -s 0 ran"}), "ran"),
+    ]
+}
+
+#[test]
+fn the_mode_decides_who_is_asked() {
+    // What Write and Bash come to: `run`, `ask`, or neither.
+    let table: &[(&[&str], &str, [&str; 2])] = &[
+        (&[], "default", ["ask", "ask"]),
+        (&["--permission-mode", "default"], "default", ["ask", "ask"]),
+        (
+            &["--permission-mode", "acceptEdits"],
+            "acceptEdits",
+            ["run", "ask"],
+        ),
+        (&["--permission-mode", "plan"], "plan", ["ask", "ask"]),
+        (
+            &["--permission-mode", "dontAsk"],
+            "dontAsk",
+            ["deny", "deny"],
+        ),
+        (
+            &["--permission-mode", "bypassPermissions"],
+            "bypassPermissions",
+            ["run", "run"],
+        ),
+        (
+            &["--dangerously-skip-permissions"],
+            "bypassPermissions",
+            ["run", "run"],
+        ),
+        (
+            &["--allowed-tools", "Bash(git:*),Bash(truncate:*) Write"],
+            "default",
+            ["run", "run"],
+        ),
+        (&["--allowedTools", "Bash"], "default", ["ask", "run"]),
+    ];
+    for (flags, mode, expected) in table {
+        block_on(async {
+            let room = towline_room();
+            for ((tool, input, made), expected) in calls(&room).into_iter().zip(expected) {
+                let call = Reply::message().tool(tool, input);
+                let api = api(Script::new([call, Reply::text("Done.")])).await;
+                let flags = [flags, &["--permission-prompt-tool", "stdio"][..]].concat();
+                let mut agent = Driven::start_with(&room, &api.url(), &flags, |command| {
+                    command.env("IS_SANDBOX", "1");
+                });
+                agent.say(&prompt("do it")).await;
+                let init = agent.hear_kind("system").await;
+                assert_eq!(init["permissionMode"], *mode, "{flags:?}");
+                let next = agent
+                    .hear(|line| {
+                        let kind = line["type"].as_str().unwrap();
+                        ["control_request", "result"].contains(&kind)
+                    })
+                    .await;
+                let came_to = match (next["type"].as_str(), room.project().join(made).exists()) {
+                    (Some("control_request"), false) => "ask",
+                    (Some("result"), true) => "run",
+                    (Some("result"), false) => "deny",
+                    _ => panic!("{flags:?}, {tool}: {next}"),
+                };
+                assert_eq!(came_to, *expected, "{flags:?}, {tool}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_rule_for_some_commands_does_not_allow_others() {
+    for (command, is_allowed) in [("git status --short", true), ("touch ran", false)] {
+        block_on(async {
+            let room = towline_room();
+            let call = Reply::message().tool("Bash", json!({"command": command}));
+            let api = api(Script::new([call, Reply::text("Done.")])).await;
+            let flags = ["--allowed-tools", "Bash(git:*) Edit"];
+            let mut agent = Driven::start(&room, &api.url(), &flags);
+            let result = agent.ask("do it").await;
+            let denials = result["permission_denials"].as_array().unwrap();
+            assert_eq!(denials.is_empty(), is_allowed, "{result}");
+        });
+    }
+}
+
+#[test]
+fn a_mode_that_the_host_sets_first_holds_from_the_first_turn() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(Script::new([Reply::text("A plan.")])).await;
+        let flags = [
+            "--permission-prompt-tool",
+            "stdio",
+            "--include-partial-messages",
+        ];
+        let mut agent = Driven::start(&room, &api.url(), &flags);
+        let hello = json!({"subtype": "initialize"});
+        agent
+            .say(&json!({"type": "control_request", "request_id": "first", "request": hello}))
+            .await;
+        // Nothing says that the agent is ready: the first line is the answer.
+        let answer = agent.line().await.unwrap();
+        assert_eq!(answer["type"], "control_response", "{answer}");
+        assert_eq!(answer["response"]["request_id"], "first");
+        assert!(answer["response"]["response"]["commands"].is_array());
+        request(
+            &mut agent,
+            json!({"subtype": "set_permission_mode", "mode": "plan"}),
+        )
+        .await;
+        agent.say(&prompt("how would you do it?")).await;
+        let init = agent.hear(|line| line["subtype"] == "init").await;
+        assert_eq!(init["permissionMode"], "plan");
+        let id = init["session_id"].as_str().unwrap();
+        assert!(uuid::Uuid::parse_str(id).is_ok(), "{id}");
+        agent.hear_kind("stream_event").await;
+        let result = agent.hear_kind("result").await;
+        assert_eq!(
+            (&result["subtype"], &result["session_id"]),
+            (&json!("success"), &init["session_id"])
+        );
+    });
+}
+
+#[test]
+fn a_question_comes_behind_the_start_of_its_block() {
+    block_on(async {
+        let room = towline_room();
+        let call = Reply::message().tool("Bash", json!({"command": "touch asked"}));
+        let api = api(Script::new([call])).await;
+        let flags = [
+            "--permission-prompt-tool",
+            "stdio",
+            "--include-partial-messages",
+        ];
+        let mut agent = Driven::start(&room, &api.url(), &flags);
+        agent.say(&prompt("touch it")).await;
+        let is_call = |line: &Value| line["event"]["content_block"]["type"] == "tool_use";
+        let start = agent
+            .hear(|line| is_call(line) || line["type"] == "control_request")
+            .await;
+        assert_eq!(start["type"], "stream_event", "{start}");
+        let question = agent.hear_kind("control_request").await;
+        assert_eq!(
+            question["request"]["tool_use_id"],
+            start["event"]["content_block"]["id"]
+        );
+    });
+}
+
+#[test]
+fn an_answer_to_a_question_that_was_taken_back_does_nothing() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(Script::new([
+            Reply::message().tool("Bash", json!({"command": "touch late"})),
+            Reply::text("Hello again."),
+        ]))
+        .await;
+        let mut agent = Driven::start(&room, &api.url(), &["--permission-prompt-tool", "stdio"]);
+        agent.say(&prompt("touch it")).await;
+        let question = agent.hear_kind("control_request").await;
+        request(&mut agent, json!({"subtype": "interrupt"})).await;
+        agent.hear_kind("result").await;
+        let allow = json!({"behavior": "allow", "updatedInput": question["request"]["input"]});
+        answer(&mut agent, &question, allow).await;
+        assert_eq!(agent.ask("hello?").await["result"], "Hello again.");
+        assert!(!room.project().join("late").exists());
+    });
+}
+
+/// A question about colours.
+fn question() -> Value {
+    let option = |label: &str| json!({"label": label, "description": ""});
+    json!({"questions": [{
+        "question": "Which colour?", "header": "Colour", "multiSelect": false,
+        "options": [option("Red"), option("Blue")],
+    }]})
+}
+
+#[test]
+fn a_question_is_answered_by_a_line_of_the_user_too() {
+    let content = r#"{"answers":{"0":"Blue"}}"#;
+    for (content, is_error, told) in [
+        (json!(content), false, "\"Which colour?\"=\"Blue\""),
+        (json!([{"type": "text", "text": content}]), false, "Blue"),
+        (json!("neither, green"), false, "neither, green"),
+        (json!("ask me later"), true, "ask me later"),
+    ] {
+        block_on(async {
+            let room = towline_room();
+            let ask = Reply::message().tool("AskUserQuestion", question());
+            let api = api(Script::new([ask, Reply::text("I see.")])).await;
+            let mut agent =
+                Driven::start(&room, &api.url(), &["--permission-prompt-tool", "stdio"]);
+            agent.say(&prompt("paint it")).await;
+            let asked = agent.hear_kind("control_request").await;
+            let result = |id: &Value| {
+                let block = json!({
+                    "type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error,
+                });
+                json!({"type": "user", "message": {"role": "user", "content": [block]}})
+            };
+            agent.say(&result(&asked["request"]["tool_use_id"])).await;
+            // Nobody need answer the request any more.
+            let cancelled = agent.hear_kind("control_cancel_request").await;
+            assert_eq!(cancelled["request_id"], asked["request_id"]);
+            assert_eq!(agent.hear_kind("result").await["result"], "I see.");
+            let bodies = bodies(&api);
+            assert_eq!(bodies.len(), 2);
+            let block = last_block(&bodies[1]);
+            assert_eq!(block["type"], "tool_result", "{block}");
+            let text = block["content"].as_str().unwrap();
+            assert!(text.contains(told), "{text}");
+        });
+    }
+}
+
+#[test]
+fn a_question_that_nobody_can_be_asked_is_an_error() {
+    block_on(async {
+        let room = towline_room();
+        let ask = Reply::message().tool("AskUserQuestion", question());
+        let api = api(Script::new([ask, Reply::text("Then I decide.")])).await;
+        let mut agent = Driven::start(&room, &api.url(), &[]);
+        agent.say(&prompt("paint it")).await;
+        let told = agent.hear_kind("user").await;
+        assert_eq!(told["message"]["content"][0]["is_error"], true, "{told}");
+        assert_eq!(agent.hear_kind("result").await["result"], "Then I decide.");
+        let block = last_block(&bodies(&api)[1]);
+        assert_eq!(block["is_error"], true, "{block}");
+    });
+}
+
+#[test]
+fn a_bad_line_is_an_invalid_request() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(Script::new([])).await;
+        let mut agent = Driven::start(&room, &api.url(), &[]);
+        agent.write(b"{\"type\":\n").await.unwrap();
+        let told = agent.hear_kind("error").await;
+        assert_eq!(told["error"]["type"], "invalid_request", "{told}");
+        assert!(!told["error"]["message"].as_str().unwrap().is_empty());
+        assert_eq!(agent.close_and_end().await.lines, Vec::<Value>::new());
+    });
+}
+
+#[test]
+fn what_helps_to_find_a_fault_stays_out_of_the_lines() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(Script::new([Reply::text("Hello.")])).await;
+        let mut agent = Driven::start(&room, &api.url(), &["--debug-to-stderr"]);
+        // A line that is no JSON would be a failure here.
+        assert_eq!(agent.ask("hello").await["result"], "Hello.");
+        let ended = agent.close_and_end().await;
+        assert!(ended.stderr.contains("a turn begins"), "{}", ended.stderr);
+    });
+}
+
+#[test]
+fn a_list_that_the_model_keeps_is_read_back_and_any_number_of_results_is_taken() {
+    block_on(async {
+        let room = towline_room();
+        let todos = json!([
+            {"content": "look", "status": "completed", "priority": "high"},
+            {"content": "leap", "status": "in_progress"},
+        ]);
+        let search = json!({"query": "how to leap", "num_results": 3});
+        let api = api(Script::new([
+            Reply::message().tool("TodoWrite", json!({"todos": todos})),
+            Reply::message().tool("TodoRead", json!({})),
+            Reply::message().tool("WebSearch", search),
+            Reply::text("Bend your knees."),
+            Reply::text("Done."),
+        ]))
+        .await;
+        let flags = [
+            "--allowedTools",
+            "TodoWrite,TodoRead,WebSearch",
+            "--tools",
+            "TodoWrite,TodoRead,WebSearch",
+        ];
+        let mut agent = Driven::start(&room, &api.url(), &flags);
+        assert_eq!(agent.ask("plan it").await["result"], "Done.");
+        let bodies = bodies(&api);
+        let read = last_block(&bodies[2])["content"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let read: Value = serde_json::from_str(&read).unwrap();
+        let contents: Vec<_> = read
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|todo| &todo["content"])
+            .collect();
+        assert_eq!(contents, ["look", "leap"]);
+        let found = last_block(&bodies[4]);
+        assert_ne!(found["is_error"], true, "{found}");
+        assert!(found.to_string().contains("Bend your knees."), "{found}");
+    });
+}
+
+#[test]
+fn a_session_goes_on_elsewhere_under_questions_of_its_own() {
+    block_on(async {
+        let room = towline_room();
+        let first = api(Script::new([Reply::text("One.")])).await;
+        let mut agent = Driven::start(&room, &first.url(), &[]);
+        let id = agent.ask("first").await["session_id"].clone();
+        agent.close_and_end().await;
+
+        let call = Reply::message().tool("Bash", json!({"command": "touch followed"}));
+        let second = api(Script::new([call, Reply::text("Two.")])).await;
+        let flags = [
+            "--fork-session",
+            "--resume",
+            id.as_str().unwrap(),
+            "--permission-prompt-tool",
+            "stdio",
+        ];
+        let mut agent = Driven::start(&room, &second.url(), &flags);
+        agent.say(&prompt("and then")).await;
+        let question = agent.hear_kind("control_request").await;
+        answer(&mut agent, &question, json!({"behavior": "allow"})).await;
+        let result = agent.hear_kind("result").await;
+        assert_eq!(result["result"], "Two.");
+        assert_ne!(result["session_id"], id);
+        assert!(room.project().join("followed").exists());
+        let said = crate::driven::said(&bodies(&second)[0]);
+        assert!(said.contains(&"assistant: One.".to_owned()), "{said:?}");
     });
 }
