@@ -175,17 +175,17 @@ async fn bursts(programs: &Programs, rounds: usize, verdict: &mut Verdict) -> Re
 
 /// How late what is said arrives; gives our p50, and the peer's p99 by ours.
 async fn paces(programs: &Programs, verdict: &mut Verdict) -> Result<(f64, f64)> {
-    let servers = both(programs).await?;
     let mut figures = [Vec::new(), Vec::new()];
     for number in 0..PACE_ROUNDS {
-        for (figures, server) in figures.iter_mut().zip(&servers) {
-            let audience = Audience::gather(server, PACE, number * PACE.sessions).await?;
-            let round = audience.listen(server).await?;
-            eprintln!("pace {}: {}: {round:.3?}", number + 1, server.kind.name());
+        for (figures, kind) in figures.iter_mut().zip(Kind::BOTH) {
+            let server = Rc::new(Server::start(kind, programs).await?);
+            let audience = Audience::gather(&server, PACE).await?;
+            let round = audience.listen(&server).await?;
+            eprintln!("pace {}: {}: {round:.3?}", number + 1, kind.name());
             figures.push(round);
+            end([server]).await?;
         }
     }
-    end(servers).await?;
     let of = |figure: fn(&pace::Round) -> f64| {
         let [peer, ours] = figures
             .each_ref()
@@ -238,7 +238,7 @@ async fn hold(
     };
     let server = Rc::new(Server::start(Kind::Ours, programs).await?);
     eprintln!("hold: {sessions} sessions begin …");
-    let audience = Audience::gather(&server, load, 0).await?;
+    let audience = Audience::gather(&server, load).await?;
     eprintln!("hold: {seconds} s …");
     let course = spawn_local(Course::of(Rc::clone(&server), seconds));
     let round = audience.listen(&server).await?;

@@ -45,11 +45,11 @@ pub struct Audience {
 }
 
 impl Audience {
-    /// Begins all sessions, numbered from one on, and opens all viewers.
-    pub async fn gather(server: &Server, load: Load, first: usize) -> Result<Self> {
+    /// Begins all sessions and opens all viewers.
+    pub async fn gather(server: &Server, load: Load) -> Result<Self> {
         let pieces = Pieces::new(SIZE).ok_or("no such pieces")?;
         let (mut sessions, mut viewers) = (Vec::new(), Vec::new());
-        for number in first..first + load.sessions {
+        for number in 0..load.sessions {
             let session = server.begin(number).await?;
             for _ in 0..load.viewers {
                 let checker = Checker::new(pieces.clone(), (load.a_second * load.seconds) as u64);
