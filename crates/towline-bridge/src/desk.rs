@@ -16,7 +16,9 @@ use crate::{
     Bridge, Input, Launch, Question,
     access::{Action, Audit, RootError, Roots, Who, input_summary},
     agents::{Agents, Bypass, NoSuchAgent, effort},
-    hub::{Command, Control, Decision, Description, From, Refusal, Remember, Reply, Setup},
+    hub::{
+        Command, Control, Decision, Description, Figures, From, Refusal, Remember, Reply, Setup,
+    },
     past::Recent,
     project::Projects,
 };
@@ -333,6 +335,23 @@ impl Desk {
             Reply::Session(description) => Ok(*description),
             reply => Err(unexpected(reply)),
         }
+    }
+
+    /// How much is there, and how much was done.
+    ///
+    /// # Errors
+    /// When the bridge is ending.
+    pub async fn figures(&self) -> Result<Figures, Denial> {
+        match self.bridge.command(Command::Figures).await {
+            Reply::Figures(figures) => Ok(*figures),
+            reply => Err(unexpected(reply)),
+        }
+    }
+
+    /// How many entries of the audit could not be written and are missing now.
+    pub fn audit_losses(&self) -> u64 {
+        let audit = self.audit.lock().unwrap_or_else(PoisonError::into_inner);
+        audit.lost()
     }
 
     /// Writes down who did something.

@@ -44,6 +44,8 @@ pub struct Hub {
     in_flight: VecDeque<InFlight>,
     trouble: Option<Arc<str>>,
     outputs: VecDeque<Output>,
+    frames_written: u64,
+    items_shown: u64,
 }
 
 #[derive(Debug)]
@@ -62,6 +64,8 @@ impl Hub {
             in_flight: VecDeque::new(),
             trouble: None,
             outputs: VecDeque::new(),
+            frames_written: 0,
+            items_shown: 0,
         }
     }
 
@@ -82,7 +86,11 @@ impl Hub {
 
     /// What is to be done next.
     pub fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        let output = self.outputs.pop_front();
+        if let Some(Output::Show(..)) = output {
+            self.items_shown += 1;
+        }
+        output
     }
 
     /// Time has passed. To be called about once a second.
@@ -106,6 +114,7 @@ impl Hub {
         for _ in 0..count {
             match self.in_flight.pop_front() {
                 Some(InFlight::Frame(id)) => {
+                    self.frames_written += 1;
                     if let Some(session) = self.sessions.get_mut(&id) {
                         session.sequence.written();
                     }
@@ -203,6 +212,10 @@ impl Hub {
             Command::Question(id, name) => {
                 let question = self.session(&id)?.question(&name)?.clone();
                 self.reply(ticket, Reply::Question(Box::new(question)));
+            }
+            Command::Figures => {
+                let figures = self.figures();
+                self.reply(ticket, Reply::Figures(Box::new(figures)));
             }
             Command::Input(id, input) => {
                 self.check_log()?;
@@ -304,6 +317,30 @@ impl Hub {
         Ok(())
     }
 
+    fn figures(&self) -> Figures {
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        // All of them, so that none is missing where there are none.
+        let mut sessions: BTreeMap<String, u64> = STATUSES
+            .iter()
+            .map(|status| (status.to_string(), 0))
+            .collect();
+        for session in self.sessions.values() {
+            if !session.record.archived {
+                *sessions.entry(session.status().to_string()).or_default() += 1;
+            }
+        }
+        let running = self.sessions.values().filter(|session| session.has_agent());
+        Figures {
+            sessions,
+            agents: count(running.count()),
+            viewers: count(self.viewers.len()),
+            frames_written: self.frames_written,
+            items_shown: self.items_shown,
+            backlog: count(self.in_flight.len()),
+            trouble: self.trouble.as_deref().map(str::to_owned),
+        }
+    }
+
     fn session(&mut self, id: &BridgeId) -> Result<&mut Session, Refusal> {
         let found = self.sessions.get_mut(id);
         found.ok_or_else(|| Refusal::NoSession(id.to_string()))
@@ -378,3 +415,13 @@ impl Hub {
         }
     }
 }
+
+/// Everything that a session can be doing.
+const STATUSES: [Status; 6] = [
+    Status::Idle,
+    Status::Running,
+    Status::WaitingApproval,
+    Status::Starting,
+    Status::Compacting,
+    Status::Dead,
+];

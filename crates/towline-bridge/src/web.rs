@@ -5,6 +5,8 @@
 
 mod api;
 mod guard;
+mod health;
+mod page;
 mod pocket;
 mod server;
 mod session_dialect;
@@ -61,8 +63,11 @@ impl Site {
 
 /// Everything that can be asked of a site.
 pub fn router(site: Arc<Site>) -> Router {
-    let open = api::open_routes().route("/healthz", get(healthz));
+    let open = api::open_routes()
+        .merge(page::routes())
+        .route("/healthz", get(health::healthz));
     let closed = api::routes()
+        .route("/metrics", get(health::metrics))
         .route("/ws", get(pocket::serve))
         .route("/ws/session", get(session_dialect::serve));
     closed
@@ -72,9 +77,4 @@ pub fn router(site: Arc<Site>) -> Router {
         .layer(DefaultBodyLimit::max(site.frame_bytes))
         .layer(middleware::map_response(guard::protect))
         .layer(Extension(site))
-}
-
-/// Whether it is there: for whoever starts and watches programs.
-async fn healthz() -> &'static str {
-    "ok\n"
 }

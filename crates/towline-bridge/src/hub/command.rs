@@ -67,6 +67,8 @@ pub enum Command {
     Describe(BridgeId),
     /// What is asked in a session under this name?
     Question(BridgeId, String),
+    /// How much is there, and how much was done?
+    Figures,
 }
 
 /// How to begin a session.
@@ -217,8 +219,29 @@ pub enum Reply {
     Question(Box<Question>),
     /// The sessions.
     Sessions(Vec<Description>),
+    /// How much is there.
+    Figures(Box<Figures>),
     /// It is not done.
     Refused(Refusal),
+}
+
+/// How much is there, and how much was done since the start; for whoever watches the bridge.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// The sessions that were not stopped, by what they do.
+    pub sessions: BTreeMap<String, u64>,
+    /// The agents that run.
+    pub agents: u64,
+    /// Whoever watches.
+    pub viewers: u64,
+    /// The frames that were written.
+    pub frames_written: u64,
+    /// The items that were put into viewers' queues.
+    pub items_shown: u64,
+    /// What waits to be written.
+    pub backlog: u64,
+    /// Why the log cannot be written, if it cannot.
+    pub trouble: Option<String>,
 }
 
 /// What is known of a session.

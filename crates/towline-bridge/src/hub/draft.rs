@@ -20,6 +20,8 @@ pub struct Delta {
     pub block: u64,
     /// What the block is.
     pub part: Part,
+    /// The tool, of a tool call.
+    pub tool_name: Option<ToolName>,
     /// Where in the block it begins.
     pub offset: u64,
     /// Where in the block it ends.
@@ -121,6 +123,7 @@ impl Drafts {
                     parent,
                     block: block.block,
                     part,
+                    tool_name: block.tool_name.clone(),
                     offset,
                     end: block.end,
                     pieces: vec![text.clone()],

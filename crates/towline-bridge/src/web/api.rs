@@ -92,6 +92,8 @@ pub(super) fn open_routes() -> Router {
         project::diff,
         login::enter,
         login::leave,
+        crate::web::health::healthz,
+        crate::web::health::metrics,
     )
 )]
 struct Description;

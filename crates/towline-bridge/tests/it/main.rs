@@ -10,6 +10,7 @@ mod full_disk;
 mod killed;
 mod log_files;
 mod made;
+mod page;
 mod past;
 mod project;
 mod properties;

@@ -2,14 +2,15 @@
 //!
 //! | event | data |
 //! |---|---|
-//! | `frame` | something that lasts, as in `/messages`; its number is the event's id |
+//! | `frame` | something that lasts, as in `/messages`, and its `session`; its number is the event's id |
 //! | `live` | everything up to `after` was given; the status, and the messages in progress |
-//! | `delta` | a piece of a message in progress: `block`, `part`, `offset`, `text`, and `parent` for a subagent |
+//! | `delta` | a piece of a message in progress: `session`, `block`, `part`, `offset`, `text`, `tool_name` for a tool call, `parent` for a subagent |
 //! | `gap` | the reader was too slow: what it was not given is left out, frames follow from `after` on |
 //! | `status` | what a session does now |
 //! | `passing` | a line of the agent that does not last |
 //! | `session` | a session is new or has changed |
 //! | `trouble` | the log cannot be written, and why; or `null` |
+//! | `beat` | nothing has happened for a while; a reader that hears nothing at all has lost the connection |
 //!
 //! A reader that comes back says the last id it has (`Last-Event-ID`, or `after`) and misses nothing.
 
@@ -26,7 +27,7 @@ use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use towline_protocol::{
-    ToolUseId,
+    ToolName, ToolUseId,
     dialect::pocket::{BridgeId, Status},
 };
 use utoipa::IntoParams;
@@ -105,7 +106,7 @@ fn respond(viewer: Viewer, first: String) -> Response {
                 Ok(Some(shown)) => write(&mut text, shown),
                 // A client that cannot keep up even with the list comes again.
                 Ok(None) => return None,
-                Err(_) => text.push_str(": still here\n\n"),
+                Err(_) => event(&mut text, "beat", &json!({})),
             }
             // What waits besides goes along: one write for many events.
             while text.len() < CHUNK
@@ -138,15 +139,23 @@ fn write(text: &mut String, shown: Shown) {
         Shown::Failed(error) => return event(text, "trouble", &json!(error.to_string())),
     };
     match item {
-        Item::Frame { frame, .. } => {
+        Item::Frame { session, frame } => {
+            let (seq, session) = (frame.seq, json!(session));
             let body = frame.to_json();
             // Neither a line of the agent nor our own JSON has a line end in it.
-            write!(text, "event: frame\nid: {}\ndata: {body}\n\n", frame.seq).ok();
+            let rest = body.trim_start_matches('{');
+            write!(
+                text,
+                "event: frame\nid: {seq}\ndata: {{\"session\":{session},{rest}\n\n"
+            )
+            .ok();
         }
-        Item::Delta { delta, .. } => event(
+        Item::Delta { session, delta } => event(
             text,
             "delta",
             &DeltaEvent {
+                session: &session,
+                tool_name: delta.tool_name.as_ref().map(ToolName::as_str),
                 parent: delta.parent.as_ref(),
                 block: delta.block,
                 part: delta.part,
@@ -197,10 +206,13 @@ fn event(text: &mut String, name: &str, data: &impl Serialize) {
 
 #[derive(Serialize)]
 struct DeltaEvent<'a> {
+    session: &'a BridgeId,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<&'a ToolUseId>,
     block: u64,
     part: Part,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'a str>,
     offset: u64,
     text: &'a str,
 }

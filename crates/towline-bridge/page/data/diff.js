@@ -1,0 +1,92 @@
+// Differences as rows (pure): `{sign: "+" | "-" | " " | "@", text, old, new}` with the numbers of the lines.
+
+/** What an edit of a piece of text changes: what both have at their ends is context, and only a little of it is shown. */
+export function editRows(before, after) {
+  const [olds, news] = [linesOf(before), linesOf(after)];
+  let start = 0;
+  while (start < olds.length && start < news.length && olds[start] === news[start]) start += 1;
+  let end = 0;
+  while (end < olds.length - start && end < news.length - start && olds.at(-1 - end) === news.at(-1 - end)) end += 1;
+  const context = (from, to) => olds.slice(from, to).map((text) => row(" ", text));
+  return [
+    ...context(Math.max(0, start - CONTEXT), start),
+    ...olds.slice(start, olds.length - end).map((text) => row("-", text)),
+    ...news.slice(start, news.length - end).map((text) => row("+", text)),
+    ...context(olds.length - end, olds.length - end + CONTEXT),
+  ];
+}
+
+/** The rows of a tool's `structuredPatch`: hunks with their lines and where they begin. */
+export function patchRows(hunks) {
+  return hunks.flatMap((hunk, index) => {
+    const rows = numbered(hunk.lines ?? [], hunk.oldStart ?? 1, hunk.newStart ?? 1);
+    return index ? [row("@", "⋯"), ...rows] : rows;
+  });
+}
+
+/** What `git diff` says, by file: `{name, was, state, added, removed, rows, isBinary}`. */
+export function parseUnified(text) {
+  const files = [];
+  let file = null;
+  let old = 0;
+  let now = 0;
+  let left = { old: 0, new: 0 };
+  for (const line of text.split("\n")) {
+    if (line.startsWith("diff --git ")) {
+      const names = /^diff --git (?:"?a\/(.*?)"?) (?:"?b\/(.*?)"?)$/.exec(line);
+      file = { name: names?.[2] ?? line.slice(11), was: null, state: "changed", added: 0, removed: 0, rows: [], isBinary: false };
+      files.push(file);
+      left = { old: 0, new: 0 };
+    } else if (!file) {
+      continue;
+    } else if (left.old > 0 || left.new > 0) {
+      const sign = line[0] ?? " ";
+      if (sign === "\\") continue;
+      const text = line.slice(1);
+      if (sign === "+") {
+        file.added += 1;
+        file.rows.push({ sign, text, old: null, new: now++ });
+        left.new -= 1;
+      } else if (sign === "-") {
+        file.removed += 1;
+        file.rows.push({ sign, text, old: old++, new: null });
+        left.old -= 1;
+      } else {
+        file.rows.push({ sign: " ", text, old: old++, new: now++ });
+        left.old -= 1;
+        left.new -= 1;
+      }
+    } else if (line.startsWith("@@ ")) {
+      const [, from, olds = "1", to, news = "1"] = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [0, 1, "0", 1, "0"];
+      [old, now] = [Number(from), Number(to)];
+      left = { old: Number(olds), new: Number(news) };
+      file.rows.push(row("@", line));
+    } else if (line.startsWith("new file")) file.state = "new";
+    else if (line.startsWith("deleted file")) file.state = "deleted";
+    else if (line.startsWith("rename from ")) Object.assign(file, { state: "renamed", was: line.slice(12) });
+    else if (line.startsWith("Binary files ") || line.startsWith("GIT binary patch")) file.isBinary = true;
+  }
+  return files;
+}
+
+function numbered(lines, old, now) {
+  return lines.map((line) => {
+    const [sign, text] = [line[0] ?? " ", line.slice(1)];
+    if (sign === "+") return { sign, text, old: null, new: now++ };
+    if (sign === "-") return { sign, text, old: old++, new: null };
+    return { sign: " ", text, old: old++, new: now++ };
+  });
+}
+
+function row(sign, text) {
+  return { sign, text, old: null, new: null };
+}
+
+function linesOf(text) {
+  const lines = String(text ?? "").split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+/** How many lines around a change are shown. */
+const CONTEXT = 3;

@@ -1,0 +1,100 @@
+// Numbers, times and states in words (pure).
+
+/** What a session does, for a person. */
+export const STATUS = {
+  idle: "Ready",
+  running: "Working",
+  waiting_approval: "Needs you",
+  starting: "Starting",
+  compacting: "Summing up",
+  dead: "Agent ended",
+};
+
+/** How a question ended, for a person. */
+export const OUTCOME = {
+  allowed: "Allowed",
+  allowed_for_session: "Allowed for this session",
+  allowed_and_saved: "Allowed, rule saved",
+  denied: "Denied",
+  answered: "Answered",
+  cancelled: "Withdrawn",
+  timed_out: "Nobody answered: denied",
+  agent_ended: "The agent ended",
+};
+
+/** The permission modes that can be chosen. */
+export const MODES = [
+  ["default", "Ask first"],
+  ["acceptEdits", "Accept edits"],
+  ["plan", "Plan only"],
+  ["dontAsk", "Never ask, deny"],
+  ["bypassPermissions", "Allow everything"],
+];
+
+/** How long ago something was. */
+export function ago(then, now) {
+  const seconds = Math.max(0, Math.round((now - then) / 1000));
+  if (seconds < 60) return "now";
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** A count, short. */
+export function count(number) {
+  if (number < 1000) return String(number);
+  if (number < 999_500) return `${(number / 1000).toFixed(number < 9_950 ? 1 : 0)}k`;
+  return `${(number / 1_000_000).toFixed(1)}M`;
+}
+
+/** Money, in US dollars. */
+export function dollars(amount) {
+  if (!amount) return "";
+  return amount < 0.01 ? "< $0.01" : `$${amount.toFixed(2)}`;
+}
+
+/** What was used, in a few words. */
+export function usage({ input_tokens: read = 0, cached_tokens: cached = 0, output_tokens: written = 0, cost_usd: cost = 0 }) {
+  const tokens = read + cached + written;
+  return [tokens ? `${count(tokens)} tokens` : "", dollars(cost)].filter(Boolean).join(" · ");
+}
+
+/** How long something took. */
+export function duration(milliseconds) {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`;
+}
+
+/** A path, from the directory of the session if it is in there. */
+export function shortPath(path, directory) {
+  const text = String(path ?? "");
+  return directory && text.startsWith(`${directory}/`) ? text.slice(directory.length + 1) : text;
+}
+
+/** What allowing would change besides, one line each. */
+export function suggestionWords(suggestion) {
+  const rules = (suggestion.rules ?? []).map(({ toolName, ruleContent }) => (ruleContent ? `${toolName}(${ruleContent})` : toolName));
+  const directories = suggestion.directories ?? [];
+  switch (suggestion.type) {
+    case "addRules":
+    case "replaceRules":
+      return `${suggestion.behavior ?? "allow"} ${rules.join(", ")}`;
+    case "removeRules":
+      return `forget the rule ${rules.join(", ")}`;
+    case "addDirectories":
+      return `work in ${directories.join(", ")}`;
+    case "removeDirectories":
+      return `no longer work in ${directories.join(", ")}`;
+    case "setMode":
+      return `mode: ${MODES.find(([mode]) => mode === suggestion.mode)?.[1] ?? suggestion.mode}`;
+    default:
+      return JSON.stringify(suggestion);
+  }
+}
+
+/** Where a rule would be saved, or nothing if it would not. */
+export function savedWhere(suggestions) {
+  const places = { localSettings: "for me in this project", projectSettings: "for this project", userSettings: "for all my projects" };
+  return suggestions.map((suggestion) => places[suggestion.destination]).find(Boolean) ?? null;
+}

@@ -1,0 +1,35 @@
+// Differences as coloured rows.
+
+import { h } from "./dom.js";
+
+/** The rows of a difference; of very many only the first are shown until asked for more. */
+export function diffTable(rows, name) {
+  const table = h("div", { class: "diff", role: "table", "aria-label": name ? `Changes of ${name}` : "Changes", tabIndex: 0 });
+  const hasNumbers = rows.some((row) => row.old !== null || row.new !== null);
+  const add = (from, to) => table.append(...rows.slice(from, to).map((row) => rowOf(row, hasNumbers)));
+  add(0, MOST_ROWS);
+  if (rows.length > MOST_ROWS) {
+    const more = h("button", { type: "button", class: "quiet" }, `Show ${rows.length - MOST_ROWS} more lines`);
+    more.addEventListener("click", () => {
+      more.remove();
+      add(MOST_ROWS, rows.length);
+    });
+    table.append(more);
+  }
+  return table;
+}
+
+function rowOf({ sign, text, old, new: now }, hasNumbers) {
+  const kind = { "+": "added", "-": "removed", "@": "place" }[sign] ?? "same";
+  const said = { "+": "added: ", "-": "removed: " }[sign];
+  return h(
+    "div",
+    { class: `diff-row ${kind}`, role: "row" },
+    hasNumbers && h("span", { class: "line-number", "aria-hidden": "true" }, String(now ?? old ?? "")),
+    h("span", { class: "sign", "aria-hidden": "true" }, sign === "@" ? "" : sign),
+    said && h("span", { class: "unseen" }, said),
+    h("code", { role: "cell" }, text || " "),
+  );
+}
+
+const MOST_ROWS = 300;

@@ -1,0 +1,170 @@
+// Tool calls as cards: what is called, with what, what came of it, and who allowed it.
+
+import { editRows, patchRows } from "../data/diff.js";
+import { OUTCOME, shortPath } from "../data/words.js";
+import { diffTable } from "./diff.js";
+import { h, icon } from "./dom.js";
+import { markdown } from "./markdown.js";
+
+/** The card of a call. `context` has the session's directory, which cards are open, and how subagents' entries look. */
+export function toolCard(entry, context) {
+  const { name, input, result, answer } = entry;
+  const state = stateOf(entry, context);
+  const body = [inputView(name, input, result, context), childrenOf(entry, context), resultView(entry)].filter(Boolean);
+  const isOpen = context.opened.get(entry.key) ?? opensBySelf(entry);
+  const details = h(
+    "details",
+    { class: `card tool ${state}`, open: isOpen },
+    h(
+      "summary",
+      {},
+      icon(name === "Task" || name === "Agent" ? "agent" : "tool"),
+      h("span", { class: "tool-name" }, toolTitle(name)),
+      h("span", { class: "tool-summary" }, summaryOf(name, input, context.directory)),
+      h("span", { class: `tool-state ${state}` }, STATE[state]),
+    ),
+    h("div", { class: "card-body" }, body),
+    answer && answerLine(answer),
+  );
+  details.addEventListener("toggle", () => context.opened.set(entry.key, details.open));
+  return details;
+}
+
+/** What a call is about, in one line. */
+export function summaryOf(name, input, directory) {
+  const { file_path: file, notebook_path: notebook, path, command, pattern, url, query, description, prompt, questions } = input ?? {};
+  const text =
+    command ?? (name === "Task" || name === "Agent" ? (description ?? prompt) : undefined) ??
+    (file || notebook ? shortPath(file ?? notebook, directory) : undefined) ??
+    (pattern ? `${pattern}${path ? ` in ${shortPath(path, directory)}` : ""}` : undefined) ??
+    (path ? shortPath(path, directory) : undefined) ??
+    url ?? query ?? questions?.[0]?.question ?? description ??
+    Object.values(input ?? {}).find((value) => typeof value === "string") ?? "";
+  return String(text).split("\n")[0].slice(0, 300);
+}
+
+/** What a call would do: a difference, a command, a list, or its input as it is. Nothing if the summary says it all. */
+export function inputView(name, input, result, { directory }) {
+  const patch = result?.whole?.structuredPatch;
+  switch (name) {
+    case "Edit":
+      return diffTable(patch?.length ? patchRows(patch) : editRows(input.old_string, input.new_string), input.file_path);
+    case "MultiEdit": {
+      const edits = Array.isArray(input.edits) ? input.edits : [];
+      const rows = edits.flatMap((edit, index) => [
+        ...(index ? [{ sign: "@", text: "⋯", old: null, new: null }] : []),
+        ...editRows(edit.old_string, edit.new_string),
+      ]);
+      return diffTable(patch?.length ? patchRows(patch) : rows, input.file_path);
+    }
+    case "Write":
+      return diffTable(patch?.length ? patchRows(patch) : editRows("", input.content), input.file_path);
+    case "Bash":
+      // A short command stands in the head of the card already.
+      if (result && !/[^]{60}|\n/.test(input.command ?? "")) return null;
+      return h("pre", { class: "command", tabIndex: 0 }, h("code", {}, input.command ?? ""));
+    case "TodoWrite":
+      return todoList(input.todos);
+    case "ExitPlanMode":
+      return input.plan ? markdown(String(input.plan)) : null;
+    case "Task":
+    case "Agent":
+      return input.prompt ? h("div", { class: "prompt" }, String(input.prompt)) : null;
+    case "AskUserQuestion":
+      return h("ul", { class: "plain" }, (input.questions ?? []).map((asked) => h("li", {}, String(asked?.question ?? ""))));
+    case "Read":
+    case "Glob":
+    case "Grep":
+    case "LS":
+      return null;
+    default:
+      return Object.keys(input ?? {}).length ? fields(input, directory) : null;
+  }
+}
+
+/** A list of things to do. */
+export function todoList(todos) {
+  const list = Array.isArray(todos) ? todos : [];
+  return h(
+    "ul",
+    { class: "todos" },
+    list.map(({ status, content, activeForm }) =>
+      h(
+        "li",
+        { class: `todo ${status}` },
+        h("span", { class: "todo-mark", "aria-hidden": "true" }, { completed: "✓", in_progress: "▸" }[status] ?? ""),
+        h("span", { class: "unseen" }, `${String(status).replace("_", " ")}: `),
+        String((status === "in_progress" ? activeForm : content) ?? content ?? ""),
+      ),
+    ),
+  );
+}
+
+/** What is in a message or a result: words and pictures. */
+export function blockView(block, { asMarkdown = false } = {}) {
+  if (block.type === "text") return asMarkdown ? markdown(block.text ?? "") : h("pre", { class: "output", tabIndex: 0 }, block.text ?? "");
+  if (block.type === "image") {
+    const { type, media_type: kind, data } = block.source ?? {};
+    if (type === "base64" && /^image\/[\w.+-]+$/.test(kind ?? "")) {
+      return h("img", { class: "picture", alt: "A picture", src: `data:${kind};base64,${data}` });
+    }
+    return h("p", { class: "faint" }, "A picture that is kept elsewhere");
+  }
+  return h("pre", { class: "output" }, JSON.stringify(block, null, 2));
+}
+
+function childrenOf(entry, context) {
+  const { children, id } = entry;
+  const drafts = context.drafts(id);
+  if (!children.length && !drafts.length) return null;
+  return h("div", { class: "children" }, children.map((child) => context.entry(child)), drafts);
+}
+
+function resultView({ name, result }) {
+  if (!result) return null;
+  if (!result.isError && HIDDEN_RESULTS.has(name)) return null;
+  const { content } = result;
+  if (!content.length) return h("p", { class: "faint" }, "No output");
+  const asMarkdown = name === "Task" || name === "Agent";
+  return h("div", { class: `result ${result.isError ? "error" : ""}` }, content.map((block) => blockView(block, { asMarkdown })));
+}
+
+function answerLine(answer) {
+  const how = OUTCOME[answer.outcome] ?? answer.outcome;
+  const isNo = ["denied", "timed_out", "cancelled", "agent_ended"].includes(answer.outcome);
+  return h("p", { class: `answer ${isNo ? "no" : "yes"}` }, how, answer.message ? `: ${answer.message}` : "");
+}
+
+function stateOf({ id, result, question, answer }, context) {
+  if (result) return result.isError ? "failed" : "done";
+  if (question && !answer) return "asks";
+  return context.isAtWork(id) ? "works" : "left";
+}
+
+function opensBySelf({ name, result, question, answer }) {
+  if (result?.isError || (question && !answer)) return true;
+  return OPEN.has(name);
+}
+
+function fields(input, directory) {
+  return h(
+    "dl",
+    { class: "fields" },
+    Object.entries(input).map(([name, value]) => [
+      h("dt", {}, name),
+      h("dd", {}, typeof value === "string" ? shortPath(value, directory) : JSON.stringify(value, null, 2)),
+    ]),
+  );
+}
+
+/** MCP tools are called `mcp__server__tool`. */
+export function toolTitle(name) {
+  const parts = String(name).split("__");
+  return parts[0] === "mcp" && parts.length > 2 ? `${parts[1]}: ${parts.slice(2).join("__")}` : String(name);
+}
+
+const STATE = { done: "done", failed: "failed", asks: "asks", works: "running", left: "no result" };
+/** Cards that say something by themselves. */
+const OPEN = new Set(["Edit", "MultiEdit", "Write", "TodoWrite", "Bash", "ExitPlanMode"]);
+/** Results that only say that it was done. */
+const HIDDEN_RESULTS = new Set(["Edit", "MultiEdit", "Write", "TodoWrite", "ExitPlanMode"]);

@@ -1,0 +1,91 @@
+// What every flow needs: a browser with a page on the bridge, and what is said when something is not seen.
+//
+// From the environment: CHROMIUM and DRIVER (see .ci/browser), LINK as the bridge printed it, WIDTH and HEIGHT, SHOTS for
+// the pictures, FLOW for their names, PROJECT where sessions work.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { createRequire } from "node:module";
+
+const { chromium } = createRequire(import.meta.url)(process.env.DRIVER);
+export const size = { width: Number(process.env.WIDTH), height: Number(process.env.HEIGHT) };
+export const isSmall = size.width < 800;
+export const project = process.env.PROJECT;
+export const link = process.env.LINK;
+
+/** Runs a flow. It fails on any error of the page, one that is only on the console included. */
+export async function flow(steps, { at = link, scheme = isSmall ? "dark" : "light", allowed = /^$/ } = {}) {
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+  const context = await browser.newContext({ viewport: size, colorScheme: scheme });
+  context.setDefaultTimeout(30_000);
+  const page = await context.newPage();
+  const problems = [];
+  page.on("pageerror", (error) => problems.push(`error: ${error.stack}`));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()) && !allowed.test(message.text())) problems.push(message.text());
+  });
+  const shot = (name) => page.screenshot({ path: path.join(process.env.SHOTS, `${process.env.FLOW}-${name}-${size.width}.png`) });
+  try {
+    if (at) await page.goto(at);
+    await steps({ page, context, shot });
+    assert.deepEqual(problems, [], "the page complains");
+    await fits(page);
+  } catch (error) {
+    await shot("failed").catch(() => {});
+    console.error(`${error.stack}\n${problems.join("\n")}\n--- seen:\n${await page.innerText("body").catch(() => "")}`);
+    process.exitCode = 1;
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Nothing is wider than the screen. */
+export async function fits(page) {
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(width <= size.width, `the page is ${width} wide on a screen of ${size.width}`);
+}
+
+/** Begins a session with these words. */
+export async function begin(page, words) {
+  await page.goto(new URL("/#/new", link).href);
+  await page.getByRole("heading", { name: "New session" }).waitFor();
+  await say(page, words);
+  await page.locator("#main .session").waitFor();
+}
+
+/** Says something where one writes. */
+export async function say(page, words) {
+  const field = page.getByRole("textbox", { name: "Message" });
+  await field.fill(words);
+  await field.press("Enter");
+}
+
+/** Waits until the session is ready for more. */
+export async function ready(page) {
+  await page.locator('.status-place[data-is="idle"]').waitFor({ state: "attached" });
+}
+
+/** Waits for words in the conversation. */
+export async function seen(page, words) {
+  await page.locator(".timeline").getByText(words).last().waitFor();
+}
+
+export async function menu(page, item) {
+  await page.getByLabel("More", { exact: true }).click();
+  await page.locator(".menu-body").getByRole("button", { name: item }).click();
+}
+
+/** Waits until something holds, looked at again and again; says what was there instead. */
+export async function until(what, look, holds) {
+  const end = Date.now() + 30_000;
+  for (;;) {
+    const found = await look();
+    if (holds(found)) return found;
+    if (Date.now() > end) assert.fail(`${what}: ${JSON.stringify(found)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export const inProject = (name) => path.join(project, name);
+export { assert, fs };

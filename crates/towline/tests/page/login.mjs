@@ -1,0 +1,22 @@
+// Somebody without the link, or with a wrong one, is told where it is; the right token lets them in.
+
+import { assert, flow, link } from "./browser.mjs";
+
+const home = new URL("/", link).href;
+const token = link.split("#token=")[1];
+await flow(
+  async ({ page, shot }) => {
+    await page.goto(home);
+    await page.getByText("towline serve").waitFor();
+    await shot("box");
+    await page.getByLabel("Link or token").fill("not-the-token-not-the-token-not");
+    await page.getByRole("button", { name: "Let me in" }).click();
+    await page.getByRole("alert").filter({ hasText: "wrong" }).waitFor();
+    await page.getByLabel("Link or token").fill(`${home}#token=${token}`);
+    await page.getByRole("button", { name: "Let me in" }).click();
+    await page.getByRole("link", { name: "New" }).waitFor();
+    const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+    assert.ok(!stored.includes(token), "the token is kept where a script can read it");
+  },
+  { at: null, allowed: /status of 401/ },
+);

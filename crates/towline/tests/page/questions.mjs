@@ -1,0 +1,78 @@
+// Every kind of question and every kind of answer.
+
+import { assert, begin, flow, fs, inProject, menu, ready, say, seen } from "./browser.mjs";
+
+await flow(async ({ page, shot }) => {
+  const click = (name) => page.locator("form.question").getByRole("button", { name }).click();
+  const outcome = (words) => page.locator(".answer", { hasText: words }).last().waitFor();
+
+  await begin(page, "run mkdir one");
+  await click("Deny…");
+  await page.getByPlaceholder("Why not").fill("not today");
+  await click("Deny");
+  await outcome("Denied: not today");
+  await ready(page);
+  assert.ok(!fs.existsSync(inProject("one")));
+
+  // With a rule for the session the same is not asked about again.
+  await say(page, "run echo a > same.txt");
+  await click("Allow for this session");
+  await outcome("Allowed for this session");
+  await ready(page);
+  await say(page, "run echo a > same.txt");
+  await seen(page, "run echo a > same.txt");
+  await ready(page);
+  assert.equal(await page.locator("form.question").count(), 0);
+
+  await menu(page, "Rename…");
+  await page.getByRole("dialog").getByLabel("Title").fill("All the questions");
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("heading", { name: "All the questions" }).waitFor();
+
+  // One of several, then words of one's own.
+  await say(page, "ask Which colour? red, green");
+  await page.locator("form.question").getByText("Which colour?").waitFor();
+  await shot("choices");
+  await click("Answer");
+  await page.getByText("Choose or write something").waitFor();
+  await page.getByRole("radio", { name: /green/ }).check();
+  await click("Answer");
+  await outcome("Answered: green");
+  await ready(page);
+  await say(page, "ask Which colour? red, green");
+  await page.getByPlaceholder("Something else").fill("a warm grey");
+  await click("Answer");
+  await outcome("Answered: a warm grey");
+  await ready(page);
+
+  // A plan: rejected with a reason, then approved.
+  await say(page, "plan **First** look, then write");
+  await page.getByRole("heading", { name: "Is this plan good?" }).waitFor();
+  assert.equal(await page.locator(".plan-text strong").innerText(), "First", "a plan is Markdown");
+  await shot("plan");
+  await click("Reject…");
+  await page.getByPlaceholder("What should be different").fill("write first");
+  await click("Reject");
+  await outcome("Denied: write first");
+  await ready(page);
+  await say(page, "plan write, then look");
+  await page.getByLabel("Go on in this mode").selectOption("acceptEdits");
+  await click("Approve the plan");
+  await outcome("Allowed");
+  await ready(page);
+  // In the mode that was chosen with it, an edit is not asked about.
+  await say(page, "write after-plan.txt: hello");
+  await seen(page, "after-plan.txt");
+  await ready(page);
+  assert.equal(fs.readFileSync(inProject("after-plan.txt"), "utf8").trim(), "hello");
+
+  await say(page, "run mkdir saved-rule");
+  await page.locator("form.question").waitFor();
+  const save = page.locator("form.question").getByRole("button", { name: /Save the rule/ });
+  if (await save.count()) {
+    await save.click();
+    await outcome("Allowed, rule saved");
+    await ready(page);
+    assert.match(fs.readFileSync(inProject(".claude/settings.local.json"), "utf8"), /mkdir/);
+  } else assert.fail("the rule cannot be saved");
+});

@@ -1,0 +1,58 @@
+// What the agent does, to be seen: differences, lists, thoughts, pictures, Markdown that cannot do harm, the project's changes.
+
+import { assert, begin, flow, fs, inProject, isSmall, menu, ready, say, seen } from "./browser.mjs";
+
+await flow(async ({ page, shot }) => {
+  fs.writeFileSync(inProject("poem.txt"), "one\ntwo\nthree\n");
+  await begin(page, "think about poems then edit poem.txt: two => TWO and a half");
+  await page.getByRole("heading", { name: "Allow Edit?" }).waitFor();
+  await page.locator("form.question .diff-row.removed", { hasText: "two" }).waitFor();
+  await page.locator("form.question .diff-row.added", { hasText: "TWO and a half" }).waitFor();
+  await shot("edit");
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await ready(page);
+  await page.locator(".card .diff-row.added", { hasText: "TWO and a half" }).waitFor();
+  assert.equal(fs.readFileSync(inProject("poem.txt"), "utf8"), "one\nTWO and a half\nthree\n");
+  const thoughts = page.locator("details.thinking");
+  assert.equal(await thoughts.evaluate((node) => node.open), false, "thoughts are folded");
+  await thoughts.locator("summary").click();
+  await thoughts.getByText("about poems").waitFor();
+
+  await say(page, "todo buy bread, bake a cake");
+  await page.locator(".todo", { hasText: "bake a cake" }).waitFor();
+  await ready(page);
+
+  // What a model or a tool says is text, whatever it looks like.
+  await say(page, `run printf '<img src=x onerror="window.harm=1"><script>window.harm=1</script>'`);
+  await ready(page);
+  await seen(page, /Bash gave/);
+  assert.equal(await page.evaluate(() => window.harm), undefined);
+  assert.equal(await page.locator(".timeline script, .timeline img[src=x]").count(), 0);
+
+  // A picture is pasted and goes with the message.
+  await page.getByRole("textbox", { name: "Message" }).evaluate(async (field) => {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 40;
+    const context = canvas.getContext("2d");
+    context.fillStyle = "teal";
+    context.fillRect(0, 0, 40, 40);
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve));
+    const data = new DataTransfer();
+    data.items.add(new File([blob], "square.png", { type: "image/png" }));
+    field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await page.locator(".thumbnail img").waitFor();
+  await say(page, "think what is this");
+  await page.locator(".entries .mine img.picture").waitFor();
+  assert.equal(await page.locator(".entries .mine img.picture").evaluate((image) => image.naturalWidth), 40);
+  await ready(page);
+  await shot("cards");
+
+  if (isSmall) await menu(page, "Changes");
+  else await page.getByRole("button", { name: "Changes in the project" }).click();
+  const changes = page.getByRole("region", { name: "Changes" });
+  await changes.locator(".diff-row.added", { hasText: "TWO and a half" }).waitFor();
+  await shot("changes");
+  await page.keyboard.press("Escape");
+  await changes.waitFor({ state: "detached" });
+});
