@@ -1,10 +1,9 @@
 //! [`Commands`]: the shell commands of a session, those somebody waits for and those in the background.
 //!
 //! Each is a process group with a task that looks after it: its time, how much it writes, who wants it to end. What they
-//! write is in files. Whatever ends the agent ends them too: a stop, a drop, or the [`watchdog`] where the agent can do
+//! write is in files. Whatever ends the agent ends them too: a stop, a drop, or the [`Watchdog`] where the agent can do
 //! nothing any more. What the model gets to read of all that is the business of the tools.
 
-mod descendants;
 mod entry;
 mod event;
 mod output;
@@ -12,7 +11,6 @@ mod process;
 mod supervisor;
 #[cfg(test)]
 mod tests;
-mod watchdog;
 
 use std::{
     collections::BTreeMap,
@@ -29,12 +27,13 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
+use towline_process::Watchdog;
+use uuid::Uuid;
 
 use entry::{Entry, Placement, Wish, new_id};
 pub(crate) use event::{Task, TaskEnd, TaskEvent};
 pub(crate) use output::Excerpt;
 use process::{Files, Process};
-use watchdog::Watchdog;
 
 /// The environment of a command.
 pub(crate) type Environment = BTreeMap<OsString, OsString>;
@@ -100,7 +99,11 @@ impl Commands {
         let shared = Arc::new(Shared {
             environment: Mutex::new(options.environment),
             folder: options.folder,
-            watchdog: Arc::new(Watchdog::new()),
+            watchdog: Arc::new(Watchdog::new(
+                MARK,
+                Uuid::new_v4().simple().to_string(),
+                supervisor::GRACE,
+            )),
             events,
             entries: Mutex::default(),
         });
@@ -373,6 +376,10 @@ impl Shared {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// What marks a command, its children and theirs. Not the host's name for the same: an agent that runs under a host is to
+/// stay known to it.
+const MARK: &str = "TOWLINE_COMMAND";
 
 /// So many events wait for whoever listens; then the commands' supervisors wait.
 const EVENTS: usize = 256;

@@ -7,6 +7,8 @@ use serde_json::Value;
 use towline_permission::{Destination, Startup};
 use towline_store::{Home, SessionKey};
 
+use crate::{AgentDefinition, AnswerForm};
+
 /// The version of the protocol's original that the agent claims to be: clients look for one that they know.
 pub const SPEAKS_AS: &str = "2.1.325";
 
@@ -43,6 +45,8 @@ pub struct Config {
     pub tools: Tools,
     /// Servers whose tools are offered too.
     pub mcp: McpOptions,
+    /// Files that are to be there before anything else.
+    pub files: FilesToFetch,
     /// The agents that a call can be given to, and the one that this is.
     pub agents: AgentOptions,
     /// The settings files that count, the weakest first: hooks and all else that is not about permissions.
@@ -73,7 +77,7 @@ pub struct ApiOptions {
     pub base_url: String,
     /// What proves who pays; nothing if there is no key, which is told when the model is first called.
     pub credential: Option<Credential>,
-    /// The proxy for `http`, `https` and all addresses, as the environment names them.
+    /// The proxy for `http` and `https`, as the environment names them.
     pub proxy: ProxyOptions,
     /// How often a call is tried again.
     pub max_retries: u64,
@@ -93,7 +97,7 @@ pub enum Credential {
 }
 
 /// The proxies to use.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProxyOptions {
     /// `HTTP_PROXY`.
     pub http: Option<String>,
@@ -108,6 +112,8 @@ pub struct ProxyOptions {
 pub struct ModelOptions {
     /// `--model`: an alias such as `opus`, or a full name.
     pub name: Option<String>,
+    /// The model where neither that nor the agent that the session is names one (`ANTHROPIC_MODEL`, the settings).
+    pub usual: Option<String>,
     /// `--fallback-model`.
     pub fallback: Option<String>,
     /// `--thinking`.
@@ -185,7 +191,7 @@ pub struct Tools {
     /// `--tools`: these alone; nothing for the default ones.
     pub only: Option<Vec<String>>,
     /// `--json-schema`: what the answer must look like.
-    pub answer_schema: Option<Value>,
+    pub answer: Option<AnswerForm>,
 }
 
 /// Servers whose tools are offered.
@@ -197,13 +203,41 @@ pub struct McpOptions {
     pub strict: bool,
 }
 
+/// Files of the API that are fetched before the session begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilesToFetch {
+    /// `--file`.
+    pub specs: Vec<FileSpec>,
+    /// What they are fetched with, if not with what proves who pays (`CLAUDE_CODE_SESSION_ACCESS_TOKEN`).
+    pub token: Option<Secret>,
+}
+
+/// One of them: the API's id of a file and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSpec {
+    pub(crate) id: String,
+    pub(crate) path: PathBuf,
+}
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
 /// The agents that a call can be given to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentOptions {
-    /// `--agents`: their definitions by name, as they were given.
-    pub defined: BTreeMap<String, Value>,
+    /// `--agents`.
+    pub defined: Vec<AgentDefinition>,
     /// `--agent`: the one that the session itself is.
     pub main: Option<String>,
+    /// Whether a session that is to be an agent that nobody knows does not begin. Else the host may still define it.
+    pub must_exist: bool,
 }
 
 /// A settings file, as it stands.
@@ -328,7 +362,7 @@ impl Default for Shell {
 /// assert!(!Web::default().allow_private);
 /// assert!(Web::default().upgrade);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Web {
     /// Whether addresses may be fetched that are not on the public internet: this machine, the local network, the
     /// cloud's metadata.
@@ -337,6 +371,9 @@ pub struct Web {
     pub upgrade: bool,
     /// How long a page may take in all.
     pub timeout: Duration,
+    /// Where pages are fetched through. What a name means is then for the proxy to find out, and who may be reached for
+    /// it to decide.
+    pub proxy: ProxyOptions,
 }
 
 impl Default for Web {
@@ -345,6 +382,7 @@ impl Default for Web {
             allow_private: false,
             upgrade: true,
             timeout: Duration::from_secs(60),
+            proxy: ProxyOptions::default(),
         }
     }
 }
@@ -358,6 +396,21 @@ pub enum Signal {
     Terminate,
     /// `SIGHUP`: it is over.
     Hangup,
+}
+
+impl Signal {
+    /// The exit code of a program that it ended, as a shell says it.
+    ///
+    /// ```
+    /// assert_eq!(towline_agent::Signal::Terminate.exit_code(), 143);
+    /// ```
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Hangup => 129,
+            Self::Interrupt => 130,
+            Self::Terminate => 143,
+        }
+    }
 }
 
 impl std::fmt::Debug for Credential {

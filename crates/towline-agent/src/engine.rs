@@ -3,20 +3,25 @@
 //!
 //! [`Engine`] is all state; [`serve`] alone waits. What a line means is decided in `turn`, `permission` and `Peer`.
 
+mod answer_line;
 mod asking;
 mod carry;
 mod clock;
 mod control;
+mod errands;
+mod identity;
 mod inbox;
 mod init;
 mod lines;
 mod mention;
+mod model_call;
 mod outbox;
 mod place;
 mod result;
 mod running;
 mod scribe;
 mod side;
+mod slash;
 mod tasks;
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
@@ -33,6 +38,7 @@ use towline_protocol::{
 
 use crate::{
     Config, Signal,
+    agents::Agents,
     commands::{Commands, TaskEvent},
     context::Surroundings,
     lists::Lists,
@@ -42,13 +48,17 @@ use crate::{
     session::Session,
     tools::{FilesRead, Outcome},
     turn::Interrupt,
+    uploads,
 };
 use asking::Question;
+use errands::Errands;
 use inbox::{Inbox, Taken};
 use lines::{Lines, new_uuid};
+use model_call::ModelCall;
 use outbox::Outbox;
 use running::Running;
 use scribe::Scribe;
+use side::SideUsage;
 
 /// How an agent ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,7 +91,25 @@ pub async fn serve(
         Ok(engine) => Box::new(engine),
         Err(refused) => return refuse(*refused, &mut output).await,
     };
+    if !engine.config.files.specs.is_empty() {
+        let fetched = tokio::select! {
+            fetched = engine.fetch_files() => fetched,
+            // Nothing runs yet that could be interrupted, and so the process is meant.
+            Some(signal) = signals.recv() => return Exit::with(signal.exit_code()),
+        };
+        if let Err(complaint) = fetched {
+            let line = None;
+            return refuse(Refused { line, complaint }, &mut output).await;
+        }
+    }
     loop {
+        // What came together is looked at together before a turn begins; but a host that asks and does not read waits.
+        while engine.listens()
+            && let Some(line) = decoder.cut()
+        {
+            engine.handle_line(line);
+            engine.advance(Start::Later);
+        }
         engine.advance(Start::Now);
         if engine.is_done() {
             break;
@@ -91,7 +119,7 @@ pub async fn serve(
             read = read(&mut input, &mut decoder), if engine.listens() => Step::Read(read),
             event = engine.model_call.next(), if !deaf => Step::Model(event),
             Some(event) = engine.task_events.recv() => Step::Task(event),
-            Some(Ok((ticket, answer))) = engine.errands.join_next() => Step::Errand(ticket, answer),
+            Some((ticket, answer)) = engine.errands.next(), if !deaf => Step::Errand(ticket, answer),
             Some(ended) = engine.calls.join_next_with_id(), if !deaf => Step::Call(ended),
             written = engine.outbox.write(&mut output), if !engine.outbox.is_empty() => Step::Written(written),
             Some(signal) = signals.recv() => Step::Signal(signal),
@@ -103,13 +131,7 @@ pub async fn serve(
                 }
                 engine.handle_end_of_input();
             }
-            Step::Read(_) => {
-                // What came together is looked at together before a turn begins.
-                while let Some(line) = decoder.cut() {
-                    engine.handle_line(line);
-                    engine.advance(Start::Later);
-                }
-            }
+            Step::Read(_) => {}
             Step::Model(event) => engine.handle_model(event),
             Step::Call(ended) => engine.handle_call(ended),
             Step::Task(event) => engine.handle_task(event),
@@ -118,9 +140,12 @@ pub async fn serve(
             Step::Written(Err(_)) => break,
             Step::Written(Ok(())) => {}
             Step::Signal(Signal::Interrupt) => engine.handle_interrupt_signal(),
-            Step::Signal(Signal::Terminate) => return engine.end_with(143).await,
-            Step::Signal(Signal::Hangup) => return engine.end_with(129).await,
+            Step::Signal(signal) => return engine.end_with(signal).await,
         }
+    }
+    // What was taken by a pipe's buffer may not have left it: something else may have happened before the flush was over.
+    if let Err(signal) = outbox::flushed(&mut output, &mut signals).await {
+        return engine.end_with(signal).await;
     }
     engine.commands.stop_all().await;
     engine.exit()
@@ -148,7 +173,7 @@ fn never_began(error: &ResumeError) -> Box<Refused> {
 
 enum Step {
     Read(usize),
-    Model(Option<ModelEvent>),
+    Model(ModelEvent),
     Call(Result<(Id, Outcome), tokio::task::JoinError>),
     Task(TaskEvent),
     Errand(Ticket, control::Answered),
@@ -195,6 +220,7 @@ struct Engine {
     files: FilesRead,
     surroundings: Surroundings,
     memory: Memory,
+    agents: Agents,
     scribe: Scribe,
     peer: Peer,
     inbox: Inbox,
@@ -202,8 +228,9 @@ struct Engine {
     running: Option<Running>,
     model_call: ModelCall,
     calls: JoinSet<Outcome>,
+    side_usage: SideUsage,
     /// Answers to the host that take a while.
-    errands: JoinSet<(Ticket, control::Answered)>,
+    errands: Errands,
     call_ids: HashMap<Id, ToolUseId>,
     questions: HashMap<RequestId, Question>,
     /// What the host was told last.
@@ -213,6 +240,8 @@ struct Engine {
     failed: bool,
     /// Whether the host has introduced itself.
     was_initialized: bool,
+    /// What makes it impossible to go on, for a person.
+    fatal: Option<String>,
     /// Whether the host is to be told what runs in the background.
     tasks_to_tell: bool,
 }
@@ -235,36 +264,6 @@ enum Phase {
     Over,
 }
 
-/// A call of the model; or none.
-#[derive(Debug, Default)]
-struct ModelCall {
-    events: Option<mpsc::Receiver<ModelEvent>>,
-    task: Option<tokio::task::JoinHandle<()>>,
-}
-
-impl ModelCall {
-    /// The next event; waits for ever where no model is called.
-    async fn next(&mut self) -> Option<ModelEvent> {
-        match &mut self.events {
-            Some(events) => events.recv().await,
-            None => std::future::pending().await,
-        }
-    }
-
-    fn stop(&mut self) {
-        self.events = None;
-        if let Some(task) = self.task.take() {
-            task.abort();
-        }
-    }
-}
-
-impl Drop for ModelCall {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
 /// The prompts that a turn answers, as far as the host gave them ids.
 #[derive(Clone, Debug, Default)]
 struct Prompts(Vec<Uuid>);
@@ -283,14 +282,17 @@ impl Engine {
     fn start(config: Config) -> Result<Self, Box<Refused>> {
         let resumed = resume(&config.home, &config.cwd, &config.session)
             .map_err(|error| never_began(&error))?;
+        let earlier = resumed.as_ref().and_then(|resumed| resumed.agent.clone());
+        let agents = identity::agents(&config, earlier)?;
         let (session, notices) = Session::new(&config, resumed.as_ref());
         let scribe =
             Scribe::start(&config, &session, resumed).map_err(|error| never_began(&error))?;
-        for notice in notices {
+        let memory = place::memory(&config);
+        for notice in notices.iter().chain(&memory.left_out) {
             tracing::warn!("{notice}");
         }
         let (commands, task_events) = Commands::new(place::command_options(&config, &session.id));
-        Ok(Self {
+        let mut engine = Self {
             model: Arc::new(Model::new(&config.provider, &config.model)),
             started: Instant::now(),
             commands,
@@ -298,7 +300,8 @@ impl Engine {
             lists: Lists::default(),
             files: FilesRead::default(),
             surroundings: Surroundings::of(&config.cwd),
-            memory: place::memory(&config),
+            memory,
+            agents,
             scribe,
             session,
             config,
@@ -308,7 +311,8 @@ impl Engine {
             running: None,
             model_call: ModelCall::default(),
             calls: JoinSet::new(),
-            errands: JoinSet::new(),
+            side_usage: SideUsage::default(),
+            errands: Errands::default(),
             call_ids: HashMap::new(),
             questions: HashMap::new(),
             state: SessionState::Idle,
@@ -316,13 +320,28 @@ impl Engine {
             results: 0,
             failed: false,
             was_initialized: false,
+            fatal: None,
             tasks_to_tell: false,
-        })
+        };
+        engine.take_on();
+        Ok(engine)
+    }
+
+    /// Fetches what is to be there before anything else.
+    async fn fetch_files(&self) -> Result<(), String> {
+        let Config {
+            files,
+            provider,
+            cwd,
+            ..
+        } = &self.config;
+        let folder = cwd.join(self.session.id.as_str()).join("uploads");
+        uploads::fetch(files, provider, cwd, &folder).await
     }
 
     /// Whether more lines are wanted.
     fn listens(&self) -> bool {
-        self.phase == Phase::Open && !self.outbox.is_full()
+        self.phase == Phase::Open && !self.outbox.is_full() && !self.errands.is_full()
     }
 
     fn is_done(&self) -> bool {
@@ -336,15 +355,21 @@ impl Engine {
     }
 
     fn exit(&self) -> Exit {
-        Exit::with(u8::from(self.failed))
+        match &self.fatal {
+            None => Exit::with(u8::from(self.failed)),
+            complaint => Exit {
+                code: 1,
+                complaint: complaint.clone(),
+            },
+        }
     }
 
     /// Ends at once: what runs is stopped, and nothing more is said.
-    async fn end_with(&mut self, code: u8) -> Exit {
+    async fn end_with(&mut self, signal: Signal) -> Exit {
         self.model_call.stop();
         self.calls.shutdown().await;
         self.commands.stop_all().await;
-        Exit::with(code)
+        Exit::with(signal.exit_code())
     }
 
     /// Lines about the turn that runs, or about none.
@@ -409,9 +434,10 @@ impl Engine {
         {
             self.outbox.push_raw(frame.bytes().clone());
         }
+        let size = frame.bytes().len();
         match ControlLine::try_from(frame.message) {
             Ok(line) => self.peer.handle(line),
-            Err(ToAgent::User(user)) => self.handle_prompt(&user),
+            Err(ToAgent::User(user)) => self.handle_prompt(&user, size),
             Err(ToAgent::UpdateEnvironment(update)) => {
                 for (name, value) in update.variables.iter() {
                     self.set_variable(name, value);
@@ -422,7 +448,7 @@ impl Engine {
         }
     }
 
-    fn handle_prompt(&mut self, line: &User) {
+    fn handle_prompt(&mut self, line: &User, size: usize) {
         if line
             .message
             .role
@@ -432,7 +458,10 @@ impl Engine {
             let problem = "the message of a `user` line must have the role `user`";
             return self.send(lines::error(problem, &self.session.id));
         }
-        let taken = self.inbox.take(line);
+        if self.take_as_answer(line) {
+            return;
+        }
+        let taken = self.inbox.take(line, size);
         if let (Some(uuid), Taken::Queued | Taken::Urgent) = (&line.uuid, taken) {
             let queued = self.lines().lifecycle(uuid, "queued");
             self.send(queued);
@@ -453,7 +482,7 @@ impl Engine {
                 }
             }
             Taken::Full => {
-                let problem = "too many messages wait already; this one was left out";
+                let problem = "too many messages wait already; this one was left out: send it again after the next result";
                 self.send(lines::error(problem, &self.session.id));
             }
             Taken::Queued | Taken::Again => {}
@@ -478,10 +507,7 @@ impl Engine {
         self.phase = Phase::Over;
     }
 
-    fn handle_model(&mut self, event: Option<ModelEvent>) {
-        let Some(event) = event else {
-            return self.model_call.stop();
-        };
+    fn handle_model(&mut self, event: ModelEvent) {
         if matches!(event, ModelEvent::Stream { .. } | ModelEvent::Failed(_)) {
             self.send_echo();
         }
@@ -492,6 +518,7 @@ impl Engine {
     }
 
     fn handle_call(&mut self, ended: Result<(Id, Outcome), tokio::task::JoinError>) {
+        self.count_side_calls();
         let (id, outcome) = match ended {
             Ok(ended) => ended,
             Err(error) if error.is_panic() => (

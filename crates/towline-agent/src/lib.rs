@@ -7,6 +7,7 @@
 //! Nothing here reads the environment, the command line, `$HOME` or standard input: whoever starts the agent gives
 //! these in.
 
+mod agents;
 mod commands;
 mod config;
 mod context;
@@ -15,12 +16,19 @@ mod history;
 mod lists;
 mod memory;
 mod model;
+mod proxy;
+mod pull_request;
 mod repository;
 mod resume;
 mod session;
 mod tools;
 mod transcript;
 mod turn;
+mod uploads;
 
+pub use agents::AgentDefinition;
 pub use config::*;
 pub use engine::{Exit, serve};
+pub use model::knows_model;
+pub use pull_request::PullRequest;
+pub use tools::{AnswerForm, BadSchema};

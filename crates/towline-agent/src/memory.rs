@@ -208,7 +208,8 @@ fn is_inside(real: &Path, around: Around<'_>) -> bool {
     directories.any(|directory| directory.parent().is_some() && real.starts_with(directory))
 }
 
-fn read_text(path: &Path, most: usize) -> io::Result<String> {
+/// Reads a file of at most so many bytes.
+pub(crate) fn read_text(path: &Path, most: usize) -> io::Result<String> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     File::open(path)?.take(limit).read_to_end(&mut bytes)?;

@@ -7,11 +7,14 @@ mod api;
 pub(crate) mod catalogue;
 pub(crate) mod cost;
 mod failure;
+pub(crate) mod files;
 mod offline;
 mod retry;
 
 use tokio::sync::mpsc::Sender;
 use towline_protocol::{Json, StreamEvent, Text};
+
+pub use catalogue::knows_model;
 
 use crate::config::{ModelOptions, Provider};
 
@@ -106,13 +109,10 @@ pub(crate) enum ModelEvent {
     /// The stream was no use, and the answer came in one piece instead. What was streamed before no longer counts; the
     /// events that follow are made from the whole message.
     Whole,
-    /// An event of the API's stream, with its text as it came.
+    /// An event of the API's stream.
     Stream {
         /// What it says.
         event: Box<StreamEvent>,
-        /// As it came.
-        #[cfg_attr(not(test), expect(dead_code, reason = "what the tests look at"))]
-        raw: Json,
     },
     /// An answer begins.
     Answering {

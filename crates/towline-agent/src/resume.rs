@@ -37,6 +37,8 @@ pub(crate) struct Resumed {
     pub(crate) cost: Option<CostState>,
     /// Its title.
     pub(crate) title: Option<Text>,
+    /// The agent that it was.
+    pub(crate) agent: Option<Text>,
     /// The mode of its last prompt.
     #[cfg_attr(
         not(test),
@@ -234,6 +236,7 @@ fn read(session: Session, is_fork: bool, up_to: &UpTo<'_>) -> Result<Resumed, Re
         },
         cost: notes.cost,
         title: notes.title,
+        agent: notes.agent,
         permission_mode: turns.permission_mode,
         session,
     })
@@ -252,6 +255,7 @@ fn steps(stored: &Stored, leaf: NodeId) -> Vec<NodeId> {
 #[derive(Debug, Default)]
 struct Notes {
     title: Option<Text>,
+    agent: Option<Text>,
     cost: Option<CostState>,
     tools_used: Vec<Text>,
     last_prompt: Option<Text>,
@@ -262,6 +266,9 @@ impl Notes {
         match &located.record {
             Record::CustomTitle(record) => {
                 self.title = record.custom_title.as_ref().map(Text::detached);
+            }
+            Record::AgentSetting(record) => {
+                self.agent = record.agent_setting.as_ref().map(Text::detached);
             }
             Record::CostState(record) => self.cost = Some((**record).clone()),
             Record::ToolsUsed(record) => {

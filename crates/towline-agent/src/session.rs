@@ -6,7 +6,7 @@ use towline_permission::{Places, Policy};
 use towline_protocol::{PermissionMode, SessionId, Text};
 
 use crate::{
-    Config, Questions,
+    AgentDefinition, Config, Questions,
     history::History,
     model::{
         Request,
@@ -63,7 +63,7 @@ impl Session {
                 History::resumed(resumed.messages.clone())
             }),
             policy,
-            model: catalogue::resolve(config.model.name.as_deref()).to_owned(),
+            model: model(config, None).to_owned(),
             costs: resumed
                 .and_then(|resumed| resumed.cost.as_ref())
                 .map_or_else(Costs::default, Costs::restore),
@@ -76,6 +76,11 @@ impl Session {
             append_system_prompt: config.prompt.append.clone(),
         };
         (session, notices)
+    }
+
+    /// Becomes an agent, as far as nobody asked for another model.
+    pub(crate) fn take_model_of(&mut self, config: &Config, agent: &AgentDefinition) {
+        self.model = model(config, Some(agent)).to_owned();
     }
 
     /// What is known of its model.
@@ -106,4 +111,12 @@ impl Session {
             ..Request::default()
         }
     }
+}
+
+/// The full name of the model: the one that was asked for, else the agent's, else the usual one.
+fn model<'a>(config: &'a Config, agent: Option<&'a AgentDefinition>) -> &'a str {
+    let options = &config.model;
+    let of_agent = agent.and_then(|agent| agent.model.as_deref());
+    let name = options.name.as_deref().or(of_agent);
+    catalogue::resolve(name.or(options.usual.as_deref()))
 }

@@ -25,6 +25,7 @@ mod read;
 mod schemas;
 mod search;
 mod side_call;
+pub(crate) mod structured_output;
 mod task_create;
 mod task_get;
 mod task_list;
@@ -42,7 +43,7 @@ mod write;
 use std::{
     borrow::Cow,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use schemars::JsonSchema;
@@ -51,8 +52,9 @@ use serde_json::Value;
 use towline_protocol::Content;
 
 pub(crate) use ask_user_question::{input_for_question, input_with_answers};
-pub(crate) use file::FilesRead;
+pub(crate) use file::{FilesRead, open};
 pub(crate) use side_call::SideCall;
+pub use structured_output::{AnswerForm, BadSchema};
 pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
 
 use crate::{Shell, Web, commands::Commands, lists::Lists, model::catalogue::ModelFacts};
@@ -72,8 +74,9 @@ pub(crate) trait Tool: Sized + DeserializeOwned + JsonSchema + Send {
     /// Fills in what the tool assumes, in an input that was found right; so it stands in the assistant's line.
     fn normalise(_input: &mut Value) {}
 
-    /// Whether the call makes sense, as far as that can be told before anybody is asked about it.
-    fn check(&self) -> Result<(), Outcome> {
+    /// Whether the call makes sense, as far as that can be told before anybody is asked about it. It looks at files, and
+    /// changes none.
+    fn check(&self, _place: &Place) -> Result<(), Outcome> {
         Ok(())
     }
 
@@ -182,6 +185,8 @@ pub(crate) enum Change {
     EnterPlan,
     /// The plan was approved.
     LeavePlan,
+    /// This is the answer, in the form that the host wants.
+    Answer(Box<Value>),
 }
 
 impl Outcome {
@@ -273,9 +278,9 @@ macro_rules! tools {
             }
 
             /// Whether it makes sense, as far as that can be told before anybody is asked about it.
-            pub(crate) fn check(&self) -> Result<(), Outcome> {
+            pub(crate) fn check(&self, place: &Place) -> Result<(), Outcome> {
                 match self {
-                    $( Self::$Tool(call) => call.check(), )*
+                    $( Self::$Tool(call) => call.check(place), )*
                 }
             }
 
@@ -287,9 +292,11 @@ macro_rules! tools {
             }
         }
 
-        /// All tools there are.
-        pub(crate) fn definitions() -> Vec<Definition> {
-            vec![ $( Definition::of::<$module::$Tool>(), )* ]
+        /// All tools there are. Their schemas are made once.
+        pub(crate) fn definitions() -> &'static [Definition] {
+            static ALL: LazyLock<Vec<Definition>> =
+                LazyLock::new(|| vec![ $( Definition::of::<$module::$Tool>(), )* ]);
+            &ALL
         }
     };
 }

@@ -11,10 +11,13 @@ use happenings::{AssistantBlock, Attachment, Compacted, Prompt, Queued, Stamp, T
 use towline_protocol::{
     Block, Content, Nullable, Role, SessionId, Text, UserMessage, Uuid,
     transcript::{
-        AgentName, AssistantRecord, AttachmentRecord, CostState, CustomTitle, LastPrompt,
-        ModeRecord, QueueOperation, Record, SystemRecord, ToolsUsed, UserRecord,
+        AgentName, AgentSetting, AssistantRecord, AttachmentRecord, CostState, CustomTitle,
+        LastPrompt, ModeRecord, PrLink, QueueOperation, Record, SystemRecord, ToolsUsed,
+        UserRecord,
     },
 };
+
+use crate::PullRequest;
 
 /// The transcript of a session, as far as the next record depends on it.
 #[derive(Clone, Debug)]
@@ -308,6 +311,27 @@ impl Transcript {
             }))));
         }
         records
+    }
+
+    /// The session is this agent.
+    pub(crate) fn agent(&self, name: &str) -> Vec<Record> {
+        self.kept(Record::AgentSetting(Box::new(AgentSetting {
+            agent_setting: Some(name.into()),
+            session_id: Some(self.origin.session_id.clone()),
+            ..AgentSetting::default()
+        })))
+    }
+
+    /// The session has made a pull request.
+    pub(crate) fn pull_request(&self, timestamp: Text, made: &PullRequest) -> Vec<Record> {
+        self.kept(Record::PrLink(Box::new(PrLink {
+            session_id: Some(self.origin.session_id.clone()),
+            pr_number: Some(made.number),
+            pr_url: Some(made.url.as_str().into()),
+            pr_repository: Some(made.repository.as_str().into()),
+            timestamp: Some(timestamp),
+            ..PrLink::default()
+        })))
     }
 
     /// The session has a title.

@@ -12,11 +12,12 @@ pub(crate) use message::{Complete, Said};
 
 use std::collections::VecDeque;
 
+use serde_json::Value;
 use towline_protocol::{Block, PermissionDenial, StopReason, StreamEvent, Text, ToolUseId};
 
 use crate::{
     model::{ApiError, ModelEvent, Retry},
-    tools::Outcome,
+    tools::{Change, Outcome, structured_output},
 };
 use calls::Calls;
 use message::Message;
@@ -24,7 +25,7 @@ use message::Message;
 /// A turn that runs.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    max_steps: Option<u64>,
+    options: TurnOptions,
     state: State,
     message: Message,
     calls: Calls,
@@ -32,6 +33,15 @@ pub(crate) struct Turn {
     /// Whether the turn is to end with the message that is being written.
     stop_wanted: bool,
     outputs: VecDeque<Output>,
+}
+
+/// What a turn is to keep to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TurnOptions {
+    /// The most model calls; nothing for no limit.
+    pub(crate) max_steps: Option<u64>,
+    /// Whether the answer is to be given by a call of `StructuredOutput`.
+    pub(crate) wants_answer: bool,
 }
 
 /// What has been going on, for the result.
@@ -49,8 +59,16 @@ pub(crate) struct Tally {
     pub(crate) text: Text,
     /// How often the model was stopped for safety.
     pub(crate) safety_stops: u64,
+    /// The answer, where it was to have a form.
+    pub(crate) answer: Option<Box<Value>>,
     /// How often it ran out of room in a row.
     continued: u64,
+    /// How often an answer did not have the form.
+    bad_answers: u64,
+    /// What was wrong with the last of them.
+    bad_answer: Text,
+    /// Whether the model was reminded to give its answer.
+    reminded: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +143,8 @@ pub(crate) enum Note {
     GoOn,
     /// The model was stopped for safety and may try once more.
     Safety,
+    /// The model is to give its answer in the form that was asked for.
+    Answer,
 }
 
 /// How a turn ended.
@@ -146,6 +166,8 @@ pub(crate) enum Ending {
     MaxTurns(u64),
     /// The money is spent.
     Budget,
+    /// The model gave no answer of the form that was asked for; what was wrong last.
+    NoAnswer(Text),
 }
 
 /// Who ends a turn early.
@@ -160,11 +182,14 @@ pub(crate) enum Interrupt {
 /// How often in a row a model that ran out of room is told to go on.
 const MAX_CONTINUED: u64 = 3;
 
+/// How often the model may give an answer that has not the form that was asked for (trace `sessions-schema_allbad`).
+pub(crate) const MAX_BAD_ANSWERS: u64 = 5;
+
 impl Turn {
-    /// A turn of at most so many model calls.
-    pub(crate) fn new(max_steps: Option<u64>) -> Self {
+    /// A turn that begins with a call of the model.
+    pub(crate) fn new(options: TurnOptions) -> Self {
         let mut turn = Self {
-            max_steps,
+            options,
             state: State::Model,
             message: Message::default(),
             calls: Calls::default(),
@@ -303,6 +328,11 @@ impl Turn {
             }
             Some(StopReason::MaxTokens) => self.failed_for_good(out_of_room()),
             Some(StopReason::PauseTurn) => self.next_step(),
+            _ if self.options.wants_answer && !self.tally.reminded => {
+                self.tally.reminded = true;
+                self.note(Note::Answer);
+                self.next_step();
+            }
             _ => self.finish(Ending::Completed),
         }
     }
@@ -344,13 +374,42 @@ impl Turn {
         }
         if self.calls.all_ended() {
             self.hand_over_results();
-            self.next_step();
+            if self.tally.answer.is_some() {
+                self.finish(Ending::Completed);
+            } else if self.tally.bad_answers >= MAX_BAD_ANSWERS {
+                self.finish(Ending::NoAnswer(self.tally.bad_answer.clone()));
+            } else {
+                self.next_step();
+            }
+        }
+    }
+
+    /// Looks for the answer in what a call gave.
+    fn note_answer(&mut self, ended: &Ended) {
+        if ended.call.name.as_str() != structured_output::NAME {
+            return;
+        }
+        let mut changes = ended.outcome.changes.iter();
+        let answer = changes.find_map(|change| match change {
+            Change::Answer(answer) => Some(answer.clone()),
+            _ => None,
+        });
+        match answer {
+            Some(answer) => {
+                self.tally.text = answer.to_string().into();
+                self.tally.answer = Some(answer);
+            }
+            None => {
+                self.tally.bad_answers += 1;
+                self.tally.bad_answer = ended.outcome.content.text();
+            }
         }
     }
 
     fn show_ended(&mut self) {
         for ended in self.calls.next_to_show() {
             self.tally.user_lines += 1 + u64::from(ended.outcome.afterwards.is_some());
+            self.note_answer(&ended);
             self.emit(Output::Result(Box::new(ended)));
         }
     }
@@ -363,7 +422,7 @@ impl Turn {
     }
 
     fn next_step(&mut self) {
-        match self.max_steps {
+        match self.options.max_steps {
             Some(most) if self.tally.steps >= most => self.finish(Ending::MaxTurns(most)),
             _ => self.call_model(),
         }

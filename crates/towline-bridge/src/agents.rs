@@ -8,7 +8,9 @@ use std::{
 
 use serde::Deserialize;
 use thiserror::Error;
-use towline_host::{AgentCommand, PermissionMode, SessionId};
+use towline_host::{AgentCommand, Effort, PermissionMode};
+
+use crate::hub::{From, Setup, SetupOptions};
 
 /// An agent that can be chosen.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -63,23 +65,6 @@ pub struct NoSuchAgent {
     pub there: String,
 }
 
-/// How a session is to begin.
-#[derive(Clone, Debug)]
-pub struct SessionOptions {
-    /// Where the agent works.
-    pub directory: PathBuf,
-    /// Where else it may work.
-    pub additional_directories: Vec<PathBuf>,
-    /// The model; that of the agent's own settings if there is none.
-    pub model: Option<String>,
-    /// How much may be done without asking.
-    pub permission_mode: Option<PermissionMode>,
-    /// Whether the mode that never asks can be had at all.
-    pub bypass: Bypass,
-    /// New, or an earlier session.
-    pub beginning: Beginning,
-}
-
 /// Whether the mode `bypassPermissions` can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bypass {
@@ -87,17 +72,6 @@ pub enum Bypass {
     Refused,
     /// Yes.
     Enabled,
-}
-
-/// Where a session begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Beginning {
-    /// With nothing.
-    New,
-    /// Where an earlier one ended.
-    Resume(SessionId),
-    /// Where an earlier one ended, which stays as it is.
-    Fork(SessionId),
 }
 
 impl Agents {
@@ -204,45 +178,90 @@ impl AgentChoice {
     /// The command for a session: messages come while they are written, and questions come to the host.
     ///
     /// A mode that never asks is left out unless it is enabled: then the agent asks.
-    pub fn command(&self, options: &SessionOptions) -> AgentCommand {
+    pub fn command(&self, setup: &Setup, bypass: Bypass) -> AgentCommand {
         let mut command = AgentCommand::new(&self.command)
             .leading_args(&self.args)
-            .current_dir(&options.directory)
+            .current_dir(&setup.directory)
             .partial_messages()
+            .file_checkpointing()
             // The agent runs what the model says; the key to the bridge is none of its business.
             .env_remove("TOWLINE_TOKEN");
         for (name, value) in &self.env {
             command = command.env(name, value);
         }
-        for directory in &options.additional_directories {
+        for directory in &setup.additional_directories {
             command = command.add_dir(directory);
         }
-        if let Some(model) = &options.model
+        if let Some(model) = &setup.model
             && !self.has_model()
         {
             command = command.model(model);
         }
-        let bypasses = |mode: &&PermissionMode| **mode == PermissionMode::BypassPermissions;
-        match options.bypass {
+        match bypass {
             Bypass::Enabled => command = command.allow_skipping_permissions(),
             Bypass::Refused => {}
         }
-        let mode = options.permission_mode.as_ref();
-        if let Some(mode) = mode.filter(|mode| options.bypass == Bypass::Enabled || !bypasses(mode))
-        {
+        let bypasses = |mode: &&PermissionMode| **mode == PermissionMode::BypassPermissions;
+        let mode = setup.permission_mode.as_ref();
+        if let Some(mode) = mode.filter(|mode| bypass == Bypass::Enabled || !bypasses(mode)) {
             command = command.permission_mode(mode);
         }
-        match &options.beginning {
-            Beginning::New => command,
-            Beginning::Resume(session) => command.resume(session.as_str()),
-            Beginning::Fork(session) => command.resume(session.as_str()).fork(),
-        }
+        with_options(with_beginning(command, setup), &setup.options)
     }
 
     fn has_model(&self) -> bool {
         let is_model = |word: &String| word == "--model" || word.starts_with("--model=");
         self.args.iter().any(is_model)
     }
+}
+
+fn with_beginning(command: AgentCommand, setup: &Setup) -> AgentCommand {
+    match &setup.from {
+        From::Nothing => match &setup.session_id {
+            Some(id) => command.session_id(id),
+            None => command,
+        },
+        From::Latest => command.continue_latest(),
+        From::Session { id, fork, at } => {
+            let mut command = command.resume(id.as_str());
+            if let Some(message) = at {
+                command = command.resume_at(message);
+            }
+            if *fork { command.fork() } else { command }
+        }
+    }
+}
+
+fn with_options(mut command: AgentCommand, options: &SetupOptions) -> AgentCommand {
+    // The desk has refused words that are no effort.
+    if let Some(effort) = options.effort.as_deref().and_then(effort) {
+        command = command.effort(effort);
+    }
+    if let Some(turns) = options.max_turns {
+        command = command.max_turns(turns);
+    }
+    if let Some(dollars) = options.max_budget_usd {
+        command = command.max_budget_usd(dollars);
+    }
+    if let Some(model) = &options.fallback_model {
+        command = command.fallback_model(model);
+    }
+    if options.forget {
+        command = command.without_transcript();
+    }
+    command
+}
+
+/// How hard the model tries, by its word; nothing if there is no such word.
+pub(crate) fn effort(word: &str) -> Option<Effort> {
+    Some(match word {
+        "low" => Effort::Low,
+        "medium" => Effort::Medium,
+        "high" => Effort::High,
+        "xhigh" => Effort::ExtraHigh,
+        "max" => Effort::Max,
+        _ => return None,
+    })
 }
 
 /// Without the values of the variables, which may be keys.

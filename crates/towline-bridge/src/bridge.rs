@@ -4,6 +4,7 @@
 //! by a thread. While too much waits to be written, agents are not read, so that they wait instead.
 
 mod agent;
+mod queue;
 mod viewer;
 mod writer;
 
@@ -29,6 +30,7 @@ use crate::{
     log::Log,
 };
 
+use queue::{Gate, Queue};
 pub use viewer::{Shown, Viewer};
 
 /// A running bridge. Clones are the same bridge; it ends with the last of them.
@@ -71,7 +73,7 @@ pub struct Restored {
 #[derive(Debug)]
 enum Request {
     Command(Command, oneshot::Sender<Reply>),
-    Watch(ViewerId, Scope, Arc<viewer::Queue>),
+    Watch(ViewerId, Scope, Arc<Queue>),
     Attach(ViewerId, BridgeId, u64),
     Detach(ViewerId, BridgeId),
     Leave(ViewerId),
@@ -110,6 +112,7 @@ impl Bridge {
             launch: parts.launch,
             library: parts.library.clone(),
             agents: HashMap::new(),
+            gates: HashMap::new(),
             viewers: HashMap::new(),
             waiting: HashMap::new(),
             next_ticket: 0,
@@ -138,7 +141,7 @@ impl Bridge {
     /// Begins to watch, with a queue of so many bytes.
     pub async fn watch(&self, scope: Scope, bytes: usize) -> Viewer {
         let id = ViewerId(self.next_id.fetch_add(1, Ordering::Relaxed));
-        let queue = Arc::new(viewer::Queue::new(bytes));
+        let queue = Arc::new(Queue::new(bytes));
         let request = Request::Watch(id, scope, Arc::clone(&queue));
         self.requests.send(request).await.ok();
         Viewer::new(id, queue, self.clone())
@@ -176,7 +179,9 @@ struct Switchboard {
     launch: Launch,
     library: Library,
     agents: HashMap<(BridgeId, u64), mpsc::UnboundedSender<Order>>,
-    viewers: HashMap<ViewerId, Arc<viewer::Queue>>,
+    /// What lets the agent of a session wait.
+    gates: HashMap<BridgeId, Arc<Gate>>,
+    viewers: HashMap<ViewerId, Arc<Queue>>,
     waiting: HashMap<Ticket, oneshot::Sender<Reply>>,
     next_ticket: u64,
     /// Who waits for the end.
@@ -211,7 +216,7 @@ impl Switchboard {
                 },
                 event = from_agents.recv(), if may_read => {
                     if let Some(event) = event {
-                        self.from_agent(event);
+                        self.heard(event);
                     }
                 }
                 _ = tick.tick() => self.hub.handle_timeout(now()),
@@ -251,7 +256,7 @@ impl Switchboard {
         }
     }
 
-    fn from_agent(&mut self, event: FromAgent) {
+    fn heard(&mut self, event: FromAgent) {
         match event {
             FromAgent::Event(session, run, event) => {
                 self.hub.handle_agent(&session, run, event, now());
@@ -285,8 +290,14 @@ impl Switchboard {
     }
 
     fn show(&self, viewer: ViewerId, item: Item) {
-        if let Some(queue) = self.viewers.get(&viewer) {
-            queue.push(item);
+        let Some(queue) = self.viewers.get(&viewer) else {
+            return;
+        };
+        let gate = item.session().and_then(|session| self.gates.get(session));
+        if queue.push(item)
+            && let Some(gate) = gate
+        {
+            gate.close(queue);
         }
     }
 
@@ -300,7 +311,9 @@ impl Switchboard {
     fn start_agent(&mut self, session: BridgeId, run: u64, setup: Setup, last_seq: u64) {
         let (orders, obeyed) = mpsc::unbounded_channel();
         self.agents.insert((session.clone(), run), orders);
-        let outlet = agent::Outlet::new(session, run, self.agent_events.clone());
+        let gate = Arc::<Gate>::default();
+        self.gates.insert(session.clone(), Arc::clone(&gate));
+        let outlet = agent::Outlet::new(session, run, self.agent_events.clone(), gate);
         let start = agent::Start {
             launch: Arc::clone(&self.launch),
             library: self.library.clone(),
@@ -320,7 +333,7 @@ pub(crate) fn now() -> u64 {
 }
 
 /// How many requests and events may wait.
-const QUEUE: usize = 1024;
+const QUEUE: usize = 256;
 /// How many writes may wait before agents have to.
 const BACKLOG: usize = 4096;
 /// How often the hub looks for agents with nothing to do.

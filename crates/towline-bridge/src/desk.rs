@@ -2,22 +2,24 @@
 //! writes down who did it. Surfaces translate, and decide nothing.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use jiff::Timestamp;
 use thiserror::Error;
 use towline_host::PermissionMode;
-use towline_protocol::{Json, dialect::pocket::BridgeId};
+use towline_protocol::{Json, SessionId, Uuid, dialect::pocket::BridgeId};
 
 use crate::{
     Bridge, Input, Launch, Question,
     access::{Action, Audit, RootError, Roots, Who, input_summary},
-    agents::{Agents, Beginning, Bypass, NoSuchAgent, SessionOptions},
+    agents::{Agents, Bypass, NoSuchAgent, effort},
     hub::{
         Command, Control, Decision, Description, Figures, From, Refusal, Remember, Reply, Setup,
     },
+    past::Recent,
     project::Projects,
 };
 
@@ -114,6 +116,15 @@ impl Desk {
             None => self.agents.default_choice(),
         };
         setup.agent.clone_from(&agent.name);
+        check_options(&setup)?;
+        if setup.from == From::Latest {
+            let latest = self.latest(&setup.directory).await?;
+            setup.from = latest.map_or(From::Nothing, |id| From::Session {
+                id,
+                fork: false,
+                at: None,
+            });
+        }
         let description = loop {
             let id = BridgeId::from_bits(fastrand::u32(..));
             let command = Command::Start(id, Box::new(setup.clone()));
@@ -141,8 +152,11 @@ impl Desk {
     pub async fn input(
         &self,
         session: &BridgeId,
-        input: Input,
+        mut input: Input,
     ) -> Result<(u64, bool, bool), Denial> {
+        // The agent keeps it, so that what it wrote down can be told from what was said elsewhere.
+        let id = || uuid::Uuid::new_v4().to_string().into();
+        input.uuid.get_or_insert_with(id);
         match self
             .bridge
             .command(Command::Input(session.clone(), input))
@@ -241,6 +255,51 @@ impl Desk {
         self.done(Command::Rename(session.clone(), title)).await
     }
 
+    /// Goes back to a message of a session, as if what came after it had not been said.
+    ///
+    /// # Errors
+    /// When there is no such session, it is at work, or there is nothing to go back to.
+    pub async fn rewind(&self, session: &BridgeId, to: Uuid) -> Result<(), Denial> {
+        self.done(Command::Rewind(session.clone(), to)).await
+    }
+
+    /// The session of the bridge that the agent calls so, if there is one: the latest, if there are several.
+    ///
+    /// # Errors
+    /// When the bridge is ending.
+    pub async fn held(&self, session: &SessionId) -> Result<Option<Description>, Denial> {
+        let held = self.sessions().await?.into_iter();
+        Ok(held
+            .filter(|held| held.record.agent_session_id.as_ref() == Some(session))
+            .max_by_key(|held| held.record.active_at))
+    }
+
+    /// The latest session in a directory, wherever it was held; nothing if there is none.
+    ///
+    /// # Errors
+    /// When the directory may not be used, or its sessions cannot be listed.
+    pub async fn latest(&self, directory: &str) -> Result<Option<SessionId>, Denial> {
+        let query = Recent {
+            limit: 1,
+            offset: 0,
+            project: Some(self.projects.roots().existing(Path::new(directory))?),
+            words: None,
+            time: LOOK,
+        };
+        let listed = self.bridge.library().recent(query).await;
+        let listed = listed.map_err(|error| Refusal::Busy(error.to_string()))?;
+        let latest = listed.sessions.first();
+        Ok(latest.map(|latest| latest.summary.session.key().as_str().into()))
+    }
+
+    /// Puts a session that was stopped back into the lists.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn reopen(&self, session: &BridgeId) -> Result<(), Denial> {
+        self.done(Command::Reopen(session.clone())).await
+    }
+
     /// Stops a session.
     ///
     /// # Errors
@@ -318,38 +377,31 @@ impl Desk {
 }
 
 /// Makes the commands that start agents, for [`Bridge::start`].
-pub fn launch(
-    agents: Arc<Agents>,
-    bypass: Bypass,
-    question_timeout: Option<std::time::Duration>,
-) -> Launch {
+pub fn launch(agents: Arc<Agents>, bypass: Bypass, question_timeout: Option<Duration>) -> Launch {
     Arc::new(move |setup: &Setup| {
         let agent = agents
             .named(&setup.agent)
             .map_err(|error| error.to_string())?;
-        let options = SessionOptions {
-            directory: PathBuf::from(&setup.directory),
-            additional_directories: setup
-                .additional_directories
-                .iter()
-                .map(PathBuf::from)
-                .collect(),
-            model: setup.model.clone(),
-            permission_mode: setup.permission_mode.clone(),
-            bypass,
-            beginning: beginning(&setup.from),
-        };
-        Ok(agent.command(&options).question_timeout(question_timeout))
+        Ok(agent
+            .command(setup, bypass)
+            .question_timeout(question_timeout))
     })
 }
 
-fn beginning(from: &From) -> Beginning {
-    match from {
-        From::Nothing | From::Latest => Beginning::New,
-        From::Session {
-            id, fork: false, ..
-        } => Beginning::Resume(id.clone()),
-        From::Session { id, fork: true, .. } => Beginning::Fork(id.clone()),
+fn check_options(setup: &Setup) -> Result<(), Denial> {
+    let unfit = |what: String| Err(Denial::Refused(Refusal::Unfit(what)));
+    if let Some(word) = &setup.options.effort
+        && effort(word).is_none()
+    {
+        return unfit(format!(
+            "there is no effort `{word}`: it is low, medium, high, xhigh or max"
+        ));
+    }
+    match setup.options.max_budget_usd {
+        Some(dollars) if !dollars.is_finite() || dollars <= 0.0 => {
+            unfit(format!("a budget of {dollars} dollars is none"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -394,3 +446,6 @@ fn unexpected(reply: Reply) -> Denial {
         other => Denial::Refused(Refusal::Busy(format!("the bridge replied {other:?}"))),
     }
 }
+
+/// How long the latest session is looked for.
+const LOOK: Duration = Duration::from_secs(5);

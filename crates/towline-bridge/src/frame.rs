@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use towline_protocol::{
-    Frame as LineFrame, Text, ToHost, ToolName, ToolUseId, dialect::pocket::ClientMessageId,
+    Frame as LineFrame, Text, ToHost, ToolName, ToolUseId, Uuid, dialect::pocket::ClientMessageId,
 };
 use utoipa::ToSchema;
 
@@ -66,6 +66,10 @@ pub struct Input {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub client_message_id: Option<ClientMessageId>,
+    /// What the agent's transcript calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub uuid: Option<Uuid>,
     /// Who said it.
     pub by: String,
 }
@@ -174,6 +178,8 @@ pub enum NoteCode {
     ModelChanged,
     /// The session was continued elsewhere; its lines follow.
     TakenIn,
+    /// A person went back to the message that the text names: what came after it does not count.
+    Rewound,
 }
 
 impl Frame {

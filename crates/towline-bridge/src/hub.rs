@@ -129,6 +129,10 @@ impl Hub {
     /// The log cannot be written, and why; or it can be again.
     pub fn handle_trouble(&mut self, why: Option<String>) {
         self.trouble = why.map(Into::into);
+        let sessions: Vec<BridgeId> = self.sessions.keys().cloned().collect();
+        for id in sessions {
+            self.collect(&id);
+        }
         let item = Item::Trouble(self.trouble.clone());
         for viewer in self.viewers.keys() {
             self.outputs.push_back(Output::Show(*viewer, item.clone()));
@@ -218,7 +222,7 @@ impl Hub {
                 if !self.session(&id)?.has_agent() {
                     self.make_room(now)?;
                 }
-                self.session(&id)?.input(input, ticket, now);
+                self.session(&id)?.input(&input, ticket, now);
                 self.collect(&id);
             }
             Command::Answer {
@@ -228,7 +232,7 @@ impl Hub {
                 by,
             } => {
                 self.session(&session)?
-                    .answer(&question, decision, by, ticket, now);
+                    .answer(&question, (decision, by), ticket, now);
                 self.collect(&session);
             }
             Command::Control(id, control) => {
@@ -237,6 +241,20 @@ impl Hub {
             }
             Command::Rename(id, title) => {
                 self.session(&id)?.rename(title);
+                self.collect(&id);
+                self.reply(ticket, Reply::Done(None));
+            }
+            Command::Rewind(id, to) => {
+                self.check_log()?;
+                if !self.session(&id)?.has_agent() {
+                    self.make_room(now)?;
+                }
+                self.session(&id)?.rewind(to, now)?;
+                self.collect(&id);
+                self.reply(ticket, Reply::Done(None));
+            }
+            Command::Reopen(id) => {
+                self.session(&id)?.reopen();
                 self.collect(&id);
                 self.reply(ticket, Reply::Done(None));
             }
@@ -379,6 +397,9 @@ impl Hub {
         let Some(session) = self.sessions.get_mut(id) else {
             return;
         };
+        if let Some(why) = &self.trouble {
+            session.sequence.excuse(why);
+        }
         for output in session.sequence.take_outputs() {
             match &output {
                 Output::Write(Write::Frame { session, .. }) => {

@@ -122,6 +122,17 @@ impl Library {
         .await
     }
 
+    /// Gives a session a title, wherever it was held.
+    ///
+    /// # Errors
+    /// When there is no such session, or its transcript cannot be written.
+    pub async fn rename(&self, session: SessionId, title: String) -> Result<(), LogError> {
+        self.of_past("rename an old session", move |past| {
+            past.rename(&session, &title)
+        })
+        .await
+    }
+
     /// What was said in a session of the bridge elsewhere, after the last line that the log knows. Nothing if it knows
     /// none: what was said before the bridge was there stays where it is.
     ///
@@ -197,6 +208,7 @@ impl Shelf {
 fn uuid(frame: &Frame) -> Option<Text> {
     match frame.content() {
         Content::Line(line) => line.message.uuid().map(|uuid| uuid.text().detached()),
+        Content::Input(input) => input.uuid.map(|uuid| uuid.text().detached()),
         _ => None,
     }
 }

@@ -221,6 +221,15 @@ impl Past {
         })
     }
 
+    /// Gives a session a title.
+    ///
+    /// # Errors
+    /// When there is no such session, or its transcript cannot be written.
+    pub fn rename(&self, session: &SessionId, title: &str) -> Result<(), Error> {
+        let key = session.as_str().parse()?;
+        self.home.session(&key)?.rename(title)
+    }
+
     fn transcript(&self, session: &SessionId) -> Result<Transcript, Error> {
         let key = session.as_str().parse()?;
         self.home.session(&key)?.transcript()

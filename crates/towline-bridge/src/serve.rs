@@ -49,19 +49,19 @@ pub struct Running {
 #[non_exhaustive]
 pub enum StartError {
     /// A root cannot be used.
-    #[error("{0}")]
+    #[error("a root cannot be used; name a folder that is there with --root")]
     Root(#[from] RootError),
     /// The data folder cannot be used.
-    #[error("{0}")]
+    #[error(transparent)]
     Log(#[from] LogError),
     /// There is no token.
-    #[error("{0}")]
+    #[error(transparent)]
     Token(#[from] TokenError),
     /// A name cannot be a host.
-    #[error("{0}")]
+    #[error(transparent)]
     Host(#[from] HostError),
     /// There is no agent of that name.
-    #[error("{0}")]
+    #[error(transparent)]
     Agent(#[from] NoSuchAgent),
     /// It cannot encrypt.
     #[error("TLS: {0}")]

@@ -7,11 +7,15 @@ mod api;
 mod guard;
 mod health;
 mod page;
+mod pocket;
 mod server;
+mod session_dialect;
+mod socket;
 
 use std::sync::{Arc, Mutex};
 
 use axum::{Extension, Router, extract::DefaultBodyLimit, middleware, routing::get};
+use tokio::sync::Semaphore;
 
 use crate::{
     Desk,
@@ -37,6 +41,8 @@ pub struct Site {
     /// How fast a client may send messages.
     pub rate: Rate,
     throttle: Mutex<LoginThrottle>,
+    /// Room for WebSockets.
+    sockets: Arc<Semaphore>,
 }
 
 impl Site {
@@ -50,6 +56,7 @@ impl Site {
             frame_bytes: config.limits.frame_bytes,
             rate: config.limits.rate,
             throttle: Mutex::default(),
+            sockets: Arc::new(Semaphore::new(config.limits.viewers)),
         }
     }
 }
@@ -61,11 +68,13 @@ pub fn router(site: Arc<Site>) -> Router {
         .route("/healthz", get(health::healthz));
     let closed = api::routes()
         .route("/metrics", get(health::metrics))
-        .layer(DefaultBodyLimit::max(site.frame_bytes));
+        .route("/ws", get(pocket::serve))
+        .route("/ws/session", get(session_dialect::serve));
     closed
         .layer(middleware::from_fn(guard::let_in))
         .merge(open)
         .layer(middleware::from_fn(guard::check_host))
+        .layer(DefaultBodyLimit::max(site.frame_bytes))
         .layer(middleware::map_response(guard::protect))
         .layer(Extension(site))
 }

@@ -100,7 +100,7 @@ impl AgentCommand {
             wanted: None,
             limits: Limits {
                 line: LineDecoder::DEFAULT_LIMIT,
-                queue: 256 << 10,
+                queue: 64 << 10,
                 question_timeout: Some(Duration::from_secs(60 * 60)),
                 close_grace: Duration::from_secs(5),
             },
@@ -456,7 +456,7 @@ impl AgentCommand {
         self
     }
 
-    /// Sets how much may wait for whoever looks at the events before the agent is slowed down: 256 KiB, unless set.
+    /// Sets how much may wait for whoever looks at the events before the agent is slowed down: 64 KiB, unless set.
     ///
     /// ```
     /// # use towline_host::AgentCommand;

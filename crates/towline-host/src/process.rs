@@ -4,23 +4,18 @@
 //! it started are ended too: by a watchdog where this program can do nothing any more, by `Drop` in all other cases.
 //! What is said to the child is not known here.
 
-mod descendants;
-mod watchdog;
-
 use std::{
     fmt, io,
     os::unix::process::ExitStatusExt as _,
     process::{ExitStatus, Stdio},
-    time::Duration,
+    sync::{Arc, LazyLock},
+    time::{Duration, SystemTime},
 };
 
-use rustix::process::{Pid, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use towline_process::{Descendants, Group, Watchdog};
 
-use descendants::Descendants;
-use watchdog::{Mark, Watch};
-
-pub use rustix::process::Signal;
+pub use towline_process::Signal;
 
 /// A running child in a process group of its own, killed with its owner.
 ///
@@ -44,9 +39,7 @@ pub struct Process {
     /// What the child complains, unless it was told to write that elsewhere.
     pub stderr: Option<ChildStderr>,
     child: Child,
-    group: Pid,
-    mark: Mark,
-    watch: Option<Watch>,
+    group: Group,
     exit: Option<Exit>,
 }
 
@@ -102,7 +95,7 @@ impl Process {
     /// # Errors
     /// When the program cannot be started, or the watchdog cannot.
     pub fn spawn_with(mut command: std::process::Command, stderr: Stdio) -> io::Result<Self> {
-        let mark = Mark::new()?;
+        let mark = WATCHDOG.mark()?;
         mark.put_on(&mut command);
         let mut child = Command::from(command)
             .stdin(Stdio::piped())
@@ -111,18 +104,13 @@ impl Process {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
-        let group = child
-            .id()
-            .and_then(|id| Pid::from_raw(id.cast_signed()))
-            .ok_or_else(|| io::Error::other("the child has no process id"))?;
+        let group = Group::of(&WATCHDOG, mark, child.id().unwrap_or_default())?;
         Ok(Self {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             child,
             group,
-            mark,
-            watch: Some(Watch::over(group)),
             exit: None,
         })
     }
@@ -139,7 +127,7 @@ impl Process {
     /// # });
     /// ```
     pub fn id(&self) -> u32 {
-        self.group.as_raw_pid().cast_unsigned()
+        self.group.id().as_raw_pid().cast_unsigned()
     }
 
     /// Sends a signal to the child and its group.
@@ -163,10 +151,7 @@ impl Process {
         if self.exit.is_some() {
             return Ok(());
         }
-        match kill_process_group(self.group, signal) {
-            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        self.group.signal(signal)
     }
 
     /// Waits until the child has ended, reaps it, and ends what it left behind.
@@ -191,7 +176,7 @@ impl Process {
         }
         let exit = Exit::from(self.child.wait().await?);
         // Now, and not later: the id of the group may soon be somebody else's.
-        self.kill();
+        self.group.kill(&Descendants::default());
         self.exit = Some(exit);
         Ok(exit)
     }
@@ -215,32 +200,19 @@ impl Process {
     /// When the system cannot say how it ended.
     pub async fn stop(&mut self, grace: Duration) -> io::Result<Exit> {
         if self.exit.is_none() {
-            let descendants = Descendants::of(self.group);
-            self.signal(Signal::TERM)?;
+            let members = self.group.terminate();
             tokio::time::timeout(grace, self.wait()).await.ok();
-            // The child first: a shell that sees its child killed could still end by itself, with another exit.
-            self.kill();
-            descendants.kill();
+            self.group.kill(&members);
+            // Not all of it is in the group, and `wait` may have killed that already.
+            members.signal(Signal::KILL);
         }
         self.wait().await
-    }
-
-    /// `SIGKILL` to the child, its group and everything they started, also what left the group.
-    fn kill(&mut self) {
-        if self.watch.take().is_none() {
-            return;
-        }
-        let descendants = Descendants::of(self.group);
-        // The group may be gone; there is nobody left to tell about any other failure.
-        kill_process_group(self.group, Signal::KILL).ok();
-        descendants.kill();
-        Descendants::marked(&self.mark).kill();
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.kill();
+        self.group.kill(&Descendants::default());
     }
 }
 
@@ -297,3 +269,16 @@ const SIGNALS: &[(i32, &str)] = &[
     (14, "SIGALRM"),
     (15, "SIGTERM"),
 ];
+
+/// One for the whole program: it has its eye on every child.
+static WATCHDOG: LazyLock<Arc<Watchdog>> = LazyLock::new(|| {
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    let token = format!("{}-{}", std::process::id(), since.as_nanos());
+    Arc::new(Watchdog::new(MARK, token, GRACE))
+});
+
+/// What marks a child, its children and theirs.
+const MARK: &str = "TOWLINE_LEASH";
+
+/// How long what is left behind has to end by itself.
+const GRACE: Duration = Duration::from_secs(5);

@@ -1,10 +1,14 @@
 //! [`LineDecoder`]: bytes in any chunking become lines, within a bound.
 
+mod long;
+
 use std::mem;
 
 use bytes::{BufMut as _, Bytes, BytesMut, buf::Limit};
 
 use crate::json::Text;
+
+use long::LongLine;
 
 /// What came out of the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,13 +66,13 @@ pub enum Line {
 /// ```
 #[derive(Debug)]
 pub struct LineDecoder {
-    /// What came and was not given out, in front of the room for more.
+    /// The front of a line that does not fit into a block.
+    long: Option<LongLine>,
+    /// What came behind that and was not given out, in front of the room for more.
     held: BytesMut,
     /// How much of it is known to have no line end.
     searched: usize,
-    /// The size of the memory that `held` is a part of.
-    size: usize,
-    /// Memory that lines were cut from, for when they are gone.
+    /// Blocks that lines were cut from, for when those are gone.
     used: Vec<BytesMut>,
     limit: usize,
     /// In the middle of a line that was too long.
@@ -90,9 +94,9 @@ impl LineDecoder {
     /// A decoder for lines of at most `limit` bytes.
     pub fn with_limit(limit: usize) -> Self {
         Self {
+            long: None,
             held: BytesMut::new(),
             searched: 0,
-            size: 0,
             used: Vec::new(),
             limit,
             skipping: false,
@@ -131,15 +135,15 @@ impl LineDecoder {
             let end = mem::take(&mut self.searched) + place;
             let mut line = self.held.split_to(end + 1);
             line.truncate(end);
-            let line = self.line(line);
+            let line = self.end_line(line);
             if line.is_some() {
                 return line;
             }
         }
         self.searched = self.held.len();
         if self.free() >= LEAST_ROOM {
-            // Less came than there was room for. Blocks that are free now were needed at another pace.
-            self.used.retain_mut(|block| !block.try_reclaim(BLOCK));
+            // Less came than there was room for. A block that is free now was needed at another pace.
+            drop(self.free_block());
         }
         self.bound()
     }
@@ -147,22 +151,29 @@ impl LineDecoder {
     /// The last line, if the input ended without a line end. The decoder can be used again for another stream.
     pub fn finish(&mut self) -> Option<Line> {
         let rest = mem::take(&mut self.held);
-        let line = self.line(rest);
+        let line = self.end_line(rest);
         *self = Self::with_limit(self.limit);
         line
     }
 
     /// How much memory is held for lines that are not complete.
     pub fn capacity(&self) -> usize {
-        self.held.capacity()
+        let long = self.long.as_ref().map_or(0, LongLine::capacity);
+        long + self.held.capacity()
     }
 
-    /// A line from its bytes; nothing if it is blank or the end of one that was too long.
-    fn line(&mut self, bytes: BytesMut) -> Option<Line> {
+    /// A line from its last bytes; nothing if it is blank or the end of one that was too long.
+    fn end_line(&mut self, end: BytesMut) -> Option<Line> {
         if mem::take(&mut self.skipping) {
             return None;
         }
-        let mut content = bytes.freeze();
+        let mut content = match self.long.take() {
+            None => end.freeze(),
+            Some(mut long) => {
+                long.push(&end, self.most());
+                long.into()
+            }
+        };
         if self.content(&content).len() < content.len() {
             content = content.slice_ref(self.content(&content));
         }
@@ -185,21 +196,25 @@ impl LineDecoder {
 
     /// Lets go of a line that has grown past the bound, and says so once.
     fn bound(&mut self) -> Option<Line> {
-        if self.skipping {
-            self.held.clear();
-            self.searched = 0;
+        let front = self.long.as_ref().map_or(0, |long| long.so_far().len());
+        if !self.skipping && front + self.held.len() <= self.limit {
             return None;
         }
-        if self.content(&self.held).len() <= self.limit {
+        if self.long.is_some() {
+            self.gather();
+        }
+        let line = self.long.as_ref().map_or(&*self.held, LongLine::so_far);
+        let content = self.content(line);
+        if !self.skipping && content.len() <= self.limit {
             return None;
         }
+        let line = (!self.skipping).then(|| self.too_long(content));
         self.skipping = true;
-        self.searched = 0;
-        self.size = 0;
-        let line = mem::take(&mut self.held);
-        let line = self.too_long(self.content(&line));
         self.at_start = false;
-        Some(line)
+        self.long = None;
+        self.held.clear();
+        self.searched = 0;
+        line
     }
 
     /// A line, or what there is of one, without the rest of its line end and without a byte order mark at the start.
@@ -223,51 +238,54 @@ impl LineDecoder {
         self.held.capacity() - self.held.len()
     }
 
-    /// Goes on in another block with what is held of a line, or in a larger one if that is much.
+    /// Goes on in another block with what is held of a line, or without it if it is much.
     fn make_room(&mut self) {
-        if self.held.len() > BLOCK / 2 {
-            return self.grow();
+        if self.long.is_some() || self.held.len() > BLOCK / 2 {
+            self.gather();
         }
-        let is_block = self.size == BLOCK;
-        if is_block && self.held.try_reclaim(BLOCK - self.held.len()) {
+        if self.held.try_reclaim(BLOCK - self.held.len()) {
             return;
         }
-        // Of the blocks whose lines are gone any will do: it is still warm.
-        let free = |block: &mut BytesMut| block.try_reclaim(BLOCK);
-        let mut next = match self.used.iter_mut().position(free) {
-            Some(place) => self.used.remove(place),
-            None => BytesMut::with_capacity(BLOCK),
-        };
+        let mut next = self
+            .free_block()
+            .unwrap_or_else(|| BytesMut::with_capacity(BLOCK));
         next.extend_from_slice(&self.held);
         let mut last = mem::replace(&mut self.held, next);
-        self.size = BLOCK;
-        // What a long line needed is let go.
-        if is_block {
-            last.clear();
-            self.used.truncate(MOST_USED - 1);
-            self.used.insert(0, last);
-        }
+        last.clear();
+        self.used.truncate(MOST_USED - 1);
+        self.used.insert(0, last);
     }
 
-    /// Doubles, but never goes past the bound and one block. As a `Vec`, because that grows in place where it can.
-    fn grow(&mut self) {
-        let held = self.held.len();
-        let most = self.limit.saturating_add(BLOCK);
-        self.size = (held + (held / 4).max(BLOCK))
-            .min(most)
-            .max(held + LEAST_ROOM);
-        let mut memory = Vec::from(mem::take(&mut self.held));
-        memory.reserve_exact(self.size - held);
-        self.held = BytesMut::from(Bytes::from(memory));
+    /// Puts what is held to the front of its line.
+    fn gather(&mut self) {
+        let most = self.most();
+        match &mut self.long {
+            Some(long) => long.push(&self.held, most),
+            None => self.long = Some(LongLine::begin(&self.held, most)),
+        }
+        self.held.clear();
+        self.searched = 0;
+    }
+
+    /// A block whose lines are gone. Any will do: it is still warm.
+    fn free_block(&mut self) -> Option<BytesMut> {
+        let free = |block: &mut BytesMut| block.try_reclaim(BLOCK);
+        let place = self.used.iter_mut().position(free)?;
+        Some(self.used.remove(place))
+    }
+
+    /// The most that a line may have taken when it is found to be too long.
+    fn most(&self) -> usize {
+        self.limit.saturating_add(BLOCK)
     }
 }
 
 /// The memory that is taken and used again. Short lines that are kept keep all of it.
-const BLOCK: usize = 32 << 10;
+const BLOCK: usize = 16 << 10;
 /// With less room than this, reading costs more than what the next block costs.
-const LEAST_ROOM: usize = 8 << 10;
+const LEAST_ROOM: usize = 4 << 10;
 /// How many blocks are remembered: as many as lines may wait in for somebody to look at them.
-const MOST_USED: usize = 32;
+const MOST_USED: usize = 16;
 /// How much of a line that is too long is shown.
 const START_SHOWN: usize = 200;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

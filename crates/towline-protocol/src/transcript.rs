@@ -44,6 +44,8 @@ wire_enum! {
         "agent-name" => AgentName(Box<AgentName>),
         /// The agent that the session runs as.
         "agent-setting" => AgentSetting(Box<AgentSetting>),
+        /// A pull request that the session made.
+        "pr-link" => PrLink(Box<PrLink>),
         /// The mode.
         "mode" => Mode(Box<ModeRecord>),
         /// The tools used so far.
@@ -458,6 +460,21 @@ wire_structs! {
         agent_setting: Option<Text> = "agentSetting",
         /// The session.
         session_id: Option<SessionId> = "sessionId",
+    }
+
+    /// `pr-link`: CLI 2.1.325 writes one when `gh pr create` has printed an address.
+    #[derive(Default)]
+    pub struct PrLink {
+        /// The session.
+        session_id: Option<SessionId> = "sessionId",
+        /// The number of the pull request.
+        pr_number: Option<u64> = "prNumber",
+        /// Its address.
+        pr_url: Option<Text> = "prUrl",
+        /// Its repository, such as `owner/name`.
+        pr_repository: Option<Text> = "prRepository",
+        /// When.
+        timestamp: Option<Text>,
     }
 
     /// `mode`

@@ -15,6 +15,7 @@ mod help;
 mod key_helper;
 mod picker;
 mod print;
+mod pull_request;
 mod run;
 mod signals;
 mod surroundings;
@@ -37,6 +38,7 @@ use arguments::RawFlags;
 use choices::{Choices, InputFormat};
 use documents::Documents;
 use flags::Id;
+use pull_request::PullRequest;
 use surroundings::Surroundings;
 
 /// Why nothing was started, in one line for whoever started it.
@@ -103,15 +105,20 @@ fn start(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<ExitCode> 
     let around = Surroundings::look()?;
     let is_interactive =
         around.is_terminal && !flags.has(Id::Print) && choices.formats.input == InputFormat::Text;
-    let mut needs_choice = false;
-    if let SessionStart::Resume { which, .. } = &choices.start {
-        needs_choice = which.is_empty();
-    }
+    let chooses_linked = choices.pull_request == Some(PullRequest::Any);
+    let needs_choice = chooses_linked
+        || matches!(&choices.start, SessionStart::Resume { which, .. } if which.is_empty());
     if needs_choice && !is_interactive {
-        return Err(Refusal::new(
-            "Error: --resume requires a valid session ID or session title when used with --print. \
-             Usage: towline -p --resume <session-id|title>",
-        )
+        return Err(Refusal::new(match chooses_linked {
+            true => {
+                "Error: --from-pr requires the number or the address of a pull request when used with --print. \
+                 Usage: towline -p --from-pr <number|url>"
+            }
+            false => {
+                "Error: --resume requires a valid session ID or session title when used with --print. \
+                 Usage: towline -p --resume <session-id|title>"
+            }
+        })
         .into());
     }
     if is_interactive && flags.prompt.is_none() && !needs_choice {
@@ -120,20 +127,50 @@ fn start(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<ExitCode> 
     }
     let documents = Documents::read(&flags, &choices, &around)?;
     if needs_choice {
-        let Some(picked) = picker::pick(&documents, flags.prompt.is_none())? else {
+        let sessions = match chooses_linked {
+            true => pull_request::sessions(&documents, &PullRequest::Any, picker::MOST)?,
+            false => picker::newest(&documents)?,
+        };
+        let Some(picked) = picker::pick(&sessions, flags.prompt.is_none())? else {
             return Ok(ExitCode::SUCCESS);
         };
-        if let SessionStart::Resume { which, .. } = &mut choices.start {
-            *which = picked.session;
-        }
+        choices.resume(picked.session);
         flags.prompt = flags.prompt.or(picked.prompt);
+    } else if let Some(wanted) = choices.pull_request.clone() {
+        let linked = pull_request::sessions(&documents, &wanted, 1)?;
+        let Some(newest) = linked.first() else {
+            return Err(Refusal::new(format!(
+                "Error: --from-pr: no session of this folder has made {wanted}. `towline sessions list` shows those there are"
+            ))
+            .into());
+        };
+        choices.resume(newest.session.key().to_string());
     }
     let plan = config::plan(&flags, choices, documents, &around)?;
     for notice in &plan.notices {
         // With standard error gone there is nobody left to tell.
         writeln!(io::stderr().lock(), "towline: {}", escaped(notice)).ok();
     }
+    if let Some(model) = &plan.unknown_model {
+        warn_of_model(model);
+    }
     child::block_on(run::run(plan))
+}
+
+/// A model that nobody knows here is tried all the same. The second line is for programs, as CLI 2.1.325 writes it.
+fn warn_of_model(model: &str) {
+    let words = format!(
+        "the model \"{model}\" is not known here; it is tried, with the context window of current models assumed"
+    );
+    let fact = serde_json::json!({"model": model, "query_source": "sdk"});
+    // With standard error gone there is nobody left to tell.
+    writeln!(
+        io::stderr().lock(),
+        "towline: {}\n[claude-code:unrecognized_model] {}",
+        escaped(&words),
+        escaped(&fact.to_string())
+    )
+    .ok();
 }
 
 /// The first word is a version that hosts know; then who it really is.

@@ -5,7 +5,7 @@ use std::{ffi::OsStr, process::ExitCode};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::{
-    dialect::Dialect, permission::Permission, script_api::ScriptApi, serve::Serve,
+    dialect::Dialect, doctor::Doctor, permission::Permission, script_api::ScriptApi, serve::Serve,
     sessions::Sessions, trace::Trace,
 };
 
@@ -20,6 +20,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Dialect(Dialect),
+    Doctor(Doctor),
     Permission(Permission),
     ScriptApi(ScriptApi),
     Serve(Serve),
@@ -37,6 +38,7 @@ impl Cli {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::Dialect(dialect) => dialect.run(),
+            Command::Doctor(doctor) => doctor.run(),
             Command::Permission(permission) => permission.run(),
             Command::ScriptApi(api) => api.run(),
             Command::Serve(serve) => serve.run(),

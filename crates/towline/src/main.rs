@@ -7,6 +7,7 @@ mod agent;
 mod child;
 mod cli;
 mod dialect;
+mod doctor;
 mod permission;
 mod recording;
 mod script_api;

@@ -13,22 +13,19 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use tokio::process::{Child, Command};
-
-use super::{
-    Environment,
-    descendants::Descendants,
-    watchdog::{Mark, Watch, Watchdog},
+use tokio::{
+    process::{Child, Command},
+    time::{Instant, sleep, timeout_at},
 };
+use towline_process::{Descendants, Group, Signal, Watchdog};
+
+use super::Environment;
 
 /// A running shell. When it is dropped before it has ended, it and everything it started are killed.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    group: Pid,
-    mark: Mark,
-    watch: Option<Watch>,
+    group: Group,
     has_ended: bool,
 }
 
@@ -67,17 +64,12 @@ impl Process {
             .stderr(output)
             .process_group(0)
             .kill_on_drop(true);
-        mark.put_on(&mut builder);
+        mark.put_on(builder.as_std_mut());
         let child = builder.spawn()?;
-        let group = child
-            .id()
-            .and_then(|id| Pid::from_raw(id.cast_signed()))
-            .ok_or_else(|| io::Error::other("the shell has no process id"))?;
+        let group = Group::of(watchdog, mark, child.id().unwrap_or_default())?;
         Ok(Self {
             child,
             group,
-            mark,
-            watch: Some(watchdog.watch(group)),
             has_ended: false,
         })
     }
@@ -96,63 +88,48 @@ impl Process {
 
     /// Ends the shell and everything it started: `SIGTERM`, and `SIGKILL` to all that is left after `grace`.
     pub(super) async fn stop(&mut self, grace: Duration) {
-        let descendants = Descendants::of(self.group);
-        kill_process_group(self.group, Signal::TERM).ok();
-        descendants.signal(Signal::TERM);
-        tokio::time::timeout(grace, self.child.wait()).await.ok();
-        self.kill(&descendants);
+        let until = Instant::now() + grace;
+        let members = self.group.terminate();
+        timeout_at(until, self.child.wait()).await.ok();
+        // A shell ends at once; what it started may have something to put in order.
+        while Instant::now() < until && members.any_runs() {
+            sleep(LOOK).await;
+        }
+        self.group.kill(&members);
         // Killed, so it ends; and a zombie would keep its id.
         self.child.wait().await.ok();
         self.has_ended = true;
     }
 
     /// What is left of the group of a shell that has ended, with the watchdog's eye still on it.
-    pub(super) fn leave(mut self) -> Option<Leftover> {
-        let watch = self.watch.take()?;
-        let leftover = Leftover {
-            group: self.group,
-            _watch: watch,
-        };
+    pub(super) fn leave(self) -> Option<Leftover> {
+        let leftover = Leftover(self);
         leftover.is_alive().then_some(leftover)
-    }
-
-    fn kill(&mut self, known: &Descendants) {
-        if self.watch.take().is_none() {
-            return;
-        }
-        let descendants = Descendants::of(self.group);
-        // The group may be gone; there is nobody left to tell about any other failure.
-        kill_process_group(self.group, Signal::KILL).ok();
-        descendants.signal(Signal::KILL);
-        known.signal(Signal::KILL);
-        self.mark.bearers().signal(Signal::KILL);
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.kill(&Descendants::default());
+            self.group.kill(&Descendants::default());
         }
     }
 }
 
 /// What a shell left in the background when it ended.
 #[derive(Debug)]
-pub(super) struct Leftover {
-    group: Pid,
-    _watch: Watch,
-}
+pub(super) struct Leftover(Process);
 
 impl Leftover {
     /// Whether anything of it still runs.
     pub(super) fn is_alive(&self) -> bool {
-        test_kill_process_group(self.group).is_ok()
+        self.0.group.is_there()
     }
 
     /// Ends it.
     pub(super) fn kill(&self) {
-        kill_process_group(self.group, Signal::KILL).ok();
+        // It may have ended in between.
+        self.0.group.signal(Signal::KILL).ok();
     }
 }
 
@@ -164,6 +141,9 @@ fn create(path: &Path) -> io::Result<File> {
         .mode(0o600)
         .open(path)
 }
+
+/// How often one looks whether what was asked to end has ended.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The first one that is there.
 const SHELLS: &[&str] = &["/bin/bash", "/bin/sh"];

@@ -113,7 +113,7 @@ async fn wrote(entry: &Entry) -> u64 {
 const LONG: Duration = Duration::from_secs(3);
 
 /// How long a command has to end by itself.
-const GRACE: Duration = Duration::from_secs(2);
+pub(super) const GRACE: Duration = Duration::from_secs(2);
 
 /// How often one looks at how much was written.
 const LOOK: Duration = Duration::from_secs(1);

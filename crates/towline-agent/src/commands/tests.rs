@@ -125,6 +125,25 @@ async fn a_command_whose_time_is_up_ends_with_all_it_started() {
 }
 
 #[tokio::test]
+async fn what_a_command_started_has_time_to_end_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pulse = Pulse::in_folder(folder.path());
+    let (commands, _events) = commands(folder.path());
+    let tidied = folder.path().join("tidied");
+    // The shell itself ends at the first signal.
+    let command = format!(
+        "exec 9>'{}'; {{ trap 'sleep 0.2; touch {}; exit' TERM; echo up >&9; while :; do sleep 0.01; done; }} & wait",
+        pulse.path.display(),
+        tidied.display()
+    );
+    let task = commands.start(order(command)).await.unwrap();
+    pulse.expect(Sign::Up).await;
+    commands.stop(&task.id).await.unwrap();
+    pulse.expect(Sign::Gone).await;
+    assert!(tidied.exists());
+}
+
+#[tokio::test]
 async fn a_dropped_future_leaves_no_process() {
     let folder = tempfile::tempdir().unwrap();
     let mut pulse = Pulse::in_folder(folder.path());

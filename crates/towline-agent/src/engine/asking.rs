@@ -15,23 +15,44 @@ use towline_store::resolve_paths;
 
 use super::{Engine, lines::new_uuid};
 use crate::{
-    tools::{self, Outcome, ToolCall},
+    Questions,
+    tools::{self, Outcome, ToolCall, structured_output},
     turn::{Call, Refusal, Verdict, rejected, rejected_by_user},
 };
 
 /// A question that the host has not answered.
 #[derive(Debug)]
 pub(super) struct Question {
-    call: Call,
+    pub(super) call: Call,
 }
 
 impl Engine {
     /// Decides about a call, or asks.
     pub(super) fn consider(&mut self, call: Call) {
-        if let Err(outcome) = self.check(&call) {
+        if call.name.as_str() == structured_output::NAME && self.offered(structured_output::NAME) {
+            // To answer is not to do anything.
+            let meta = Some(meta(&call.id, "accept", "config", None));
+            let input = call.input.clone();
+            return self.verdict(&call.id, Verdict::Run { input, meta });
+        }
+        let read = match self.read(&call) {
+            Ok(read) => read,
+            Err(outcome) => return self.verdict(&call.id, wrong(outcome)),
+        };
+        let decision = self.decide(&call);
+        // Nobody is asked about what cannot be done. Of a file that is forbidden not even that is told.
+        let is_forbidden =
+            decision.verdict == Ruling::Deny && matches!(decision.reason, Reason::Rule(_));
+        if !is_forbidden && let Err(outcome) = read.check(&self.place_for(&call.id)) {
             return self.verdict(&call.id, wrong(outcome));
         }
-        let decision = self.decide(&call);
+        if let Questions::Tool(tool) = &self.config.questions {
+            // MCP tools are not there yet. CLI 2.1.325 looks for this one at the first call, whatever that call is.
+            let complaint = format!(
+                "Error: MCP tool {tool} (passed via --permission-prompt-tool) not found. Available MCP tools: none"
+            );
+            return self.cannot_ask(&call, complaint);
+        }
         match decision.verdict {
             Ruling::Allow => {
                 let reason = self.accepted_because(&call, &decision);
@@ -50,16 +71,11 @@ impl Engine {
         }
     }
 
-    /// Whether there is such a tool, and its input is one.
-    fn check(&self, call: &Call) -> Result<(), Outcome> {
+    /// The call, if there is such a tool and its input is one.
+    fn read(&self, call: &Call) -> Result<ToolCall, Outcome> {
         let name = call.name.as_str();
-        if !self.offered(name) {
-            return Err(no_such_tool(name));
-        }
-        match ToolCall::read(name, &call.input) {
-            None => Err(no_such_tool(name)),
-            Some(read) => read?.check(),
-        }
+        let read = ToolCall::read(name, &call.input).filter(|_| self.offered(name));
+        read.unwrap_or_else(|| Err(no_such_tool(name)))
     }
 
     fn decide(&self, call: &Call) -> Decision {
@@ -168,6 +184,17 @@ impl Engine {
         self.questions.insert(id.clone(), Question { call });
         self.peer
             .ask_as(id, Request::CanUseTool(Box::new(request)), None);
+    }
+
+    /// Nobody can be asked who should be. To go on would be to deny in somebody's name; CLI 2.1.325 ends too.
+    fn cannot_ask(&mut self, call: &Call, complaint: String) {
+        let words = format!("Error calling tool ({}): {complaint}", call.name.as_str());
+        let outcome = Outcome {
+            data: Box::new(Value::from(words.as_str())),
+            ..Outcome::misuse(words)
+        };
+        self.fatal.get_or_insert(complaint);
+        self.verdict(&call.id, wrong(outcome));
     }
 
     /// What the call is about, for a person.

@@ -9,17 +9,20 @@ use towline_protocol::{
 };
 
 use super::{
-    Engine, ModelCall,
+    Engine, Phase,
     clock::millis,
     inbox::Prompt,
     lines::{made_event, new_uuid, system, timestamp},
     mention::mentioned,
+    model_call::ModelCall,
     running::{Running, text_block},
+    slash::Command,
 };
 use crate::{
     history::prompt_blocks,
-    tools::{Change, ToolCall},
-    turn::{Call, Complete, Ended, Note, Output, Said},
+    model::cost::BYTES_IN_TOKEN,
+    tools::{Change, ToolCall, structured_output},
+    turn::{Call, Complete, Ended, Note, Output, Said, TurnOptions},
 };
 
 /// How many events of the model may wait for the loop.
@@ -32,6 +35,13 @@ impl Engine {
             self.rename(&title.into());
         }
         let batch = self.inbox.next_batch();
+        if let [prompt] = &batch[..]
+            && let Some(command) = Command::of(prompt)
+            && !self.config.prompt.no_commands
+        {
+            return self.command(prompt, command);
+        }
+        self.introduce();
         let ids: Vec<_> = batch
             .iter()
             .filter_map(|prompt| prompt.uuid.clone())
@@ -50,8 +60,11 @@ impl Engine {
             let started = self.lines().lifecycle(id, "started");
             self.send(started);
         }
-        let max_steps = self.config.limits.max_turns;
-        let mut running = Running::new(ids, max_steps);
+        let options = TurnOptions {
+            max_steps: self.config.limits.max_turns,
+            wants_answer: self.config.tools.answer.is_some(),
+        };
+        let mut running = Running::new(ids, options);
         running.origin = batch.iter().find_map(|prompt| prompt.origin.clone());
         self.running = Some(running);
         tracing::debug!(prompts = batch.len(), "a turn begins");
@@ -141,6 +154,13 @@ impl Engine {
     }
 
     fn call_model(&mut self) {
+        if self.fatal.is_some() {
+            // What was done so far is on its way; there will be no result, as with CLI 2.1.325.
+            self.record_rest();
+            self.running = None;
+            self.phase = Phase::Over;
+            return;
+        }
         let spent = self.config.limits.max_budget_usd;
         if spent.is_some_and(|most| self.session.costs.total_usd() >= most) {
             if let Some(running) = &mut self.running {
@@ -162,10 +182,7 @@ impl Engine {
         let (sender, events) = mpsc::channel(EVENTS);
         let model = self.model.clone();
         let task = tokio::spawn(async move { model.call(request, sender).await });
-        self.model_call = ModelCall {
-            events: Some(events),
-            task: Some(task),
-        };
+        self.model_call = ModelCall::new(events, task);
         if let Some(running) = &mut self.running {
             let wall = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
             running.clock.request(wall);
@@ -176,7 +193,7 @@ impl Engine {
     /// What the host said while calls ran goes to the model with their results.
     fn take_up_waiting(&mut self) {
         let Some(running) = &self.running else { return };
-        if running.turn.tally().steps < 2 || self.inbox.is_empty() {
+        if running.turn.tally().steps < 2 || !self.inbox.joins() {
             return;
         }
         let batch = self.inbox.next_batch();
@@ -331,6 +348,15 @@ impl Engine {
     }
 
     fn run(&mut self, call: Call) {
+        if let (structured_output::NAME, Some(form)) =
+            (call.name.as_str(), &self.config.tools.answer)
+        {
+            let outcome = form.take(&call.input);
+            if let Some(running) = &mut self.running {
+                running.turn.handle_outcome(&call.id, outcome);
+            }
+            return;
+        }
         let place = self.place_for(&call.id);
         let read = ToolCall::read(call.name.as_str(), &call.input);
         let Some(Ok(tool)) = read else {
@@ -382,6 +408,8 @@ impl Engine {
             }
             Change::EnterPlan => self.session.policy.enter_plan(),
             Change::LeavePlan => self.session.policy.leave_plan(),
+            // The turn ends with it.
+            Change::Answer(_) => {}
         }
         self.tell_mode(&before);
     }
@@ -400,6 +428,7 @@ impl Engine {
             Note::InterruptedForToolUse => "[Request interrupted by user for tool use]",
             Note::GoOn => GO_ON,
             Note::Safety => SAFETY,
+            Note::Answer => ANSWER,
         };
         let message = self
             .running
@@ -412,7 +441,8 @@ impl Engine {
             self.send(line);
         }
         let mut line = self.lines().user(vec![Block::text(text)]);
-        line.is_synthetic = matches!(note, Note::GoOn | Note::Safety).then_some(true);
+        line.is_synthetic =
+            matches!(note, Note::GoOn | Note::Safety | Note::Answer).then_some(true);
         line.refused_message_id = message.filter(|_| note == Note::Safety);
         self.session.history.push_user([text_block(text)]);
         self.record_aside(text, line.uuid.clone());
@@ -472,9 +502,9 @@ pub(super) const REFUSED: &str = "API Error: the model's safeguards stopped the 
                                   try another model with --model";
 /// How thinking is shown: as it comes.
 const THINKING_DISPLAY: &str = "updates";
-/// Bytes of text that make a token, roughly.
-const BYTES_IN_TOKEN: usize = 4;
 const GO_ON: &str = "The answer hit the limit of output tokens. Go on right where it stopped, without repeating anything; \
                      break what is left into smaller pieces.";
+const ANSWER: &str = "[structured-output-enforce] Nobody reads words here: give the answer by calling the StructuredOutput tool \
+                      now.";
 const SAFETY: &str = "The answer above was stopped by a safety check; what was left of it is withheld, and calls in it did \
                       not run. Go on if it can be done in another way.";

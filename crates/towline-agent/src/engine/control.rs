@@ -3,6 +3,7 @@
 mod commands;
 mod files;
 mod report;
+mod suggestions;
 
 use towline_permission::Dropped;
 use towline_protocol::{
@@ -18,7 +19,7 @@ use towline_protocol::{
 };
 
 use super::{Engine, Phase, lines};
-use crate::{SPEAKS_AS, model::catalogue, turn::Interrupt};
+use crate::{AnswerForm, SPEAKS_AS, model::catalogue, turn::Interrupt};
 
 /// An answer: a value or none, or why there is neither.
 pub(super) type Answered = Result<Option<Json>, Box<Failure>>;
@@ -36,6 +37,8 @@ impl Engine {
             Request::GetTaskOutput(request) => {
                 self.task_output(ticket, request.task_id.to_string());
             }
+            Request::FileSuggestions(request) => self.suggest_files(ticket, &request.query),
+            Request::ReadFile(request) => self.read_file(ticket, request),
             request => {
                 let answer = self.answer_to(request);
                 self.reply(ticket, answer);
@@ -80,8 +83,6 @@ impl Engine {
                 ..ModelsAnswer::default()
             }),
             Request::ListPermissionRules(_) => value(&self.permission_rules()),
-            Request::FileSuggestions(request) => value(&self.file_suggestions(&request.query)),
-            Request::ReadFile(request) => self.read_file(&request),
             Request::SeedReadState(request) => {
                 self.seed_read_state(&request);
                 Ok(None)
@@ -116,6 +117,20 @@ impl Engine {
     }
 
     fn initialize(&mut self, ticket: Ticket, request: &Initialize) {
+        if let Some(schema) = &request.json_schema {
+            let schema = schema.parse().unwrap_or_default();
+            match AnswerForm::new(schema) {
+                Ok(form) => self.config.tools.answer = Some(form),
+                Err(error) => {
+                    let wrong =
+                        format!("initialize: jsonSchema is not a valid JSON Schema: {error}");
+                    return self.reply(ticket, Err(plain(wrong)));
+                }
+            }
+        }
+        if let Some(agents) = &request.agents {
+            self.define_agents(agents);
+        }
         if let Some(prompt) = &request.system_prompt {
             let parts: Vec<&str> = prompt.as_slice().iter().map(Text::as_str).collect();
             self.session.system_prompt = Some(parts.join("\n\n"));

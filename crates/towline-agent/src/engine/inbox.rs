@@ -4,12 +4,15 @@ use std::collections::{HashSet, VecDeque};
 
 use towline_protocol::{Content, Origin, User, Uuid};
 
+use super::slash::Command;
 use crate::history::prompt_blocks;
 
 /// The prompts that wait.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     waiting: VecDeque<Prompt>,
+    /// How many bytes of the host's lines that is.
+    size: usize,
     /// The ids that were given; a prompt that comes again is not run again.
     known: HashSet<Uuid>,
 }
@@ -27,6 +30,8 @@ pub(super) struct Prompt {
     pub(super) verbatim: bool,
     /// Who wrote it, as the host says.
     pub(super) origin: Option<Origin>,
+    /// How long its line is.
+    size: usize,
 }
 
 /// What becomes of a prompt.
@@ -42,19 +47,19 @@ pub(super) enum Taken {
     Full,
 }
 
-/// How many prompts may wait.
-const MAX_WAITING: usize = 10_000;
-
 impl Inbox {
-    /// Takes a prompt.
-    pub(super) fn take(&mut self, line: &User) -> Taken {
+    /// Takes a prompt whose line is `size` bytes long.
+    pub(super) fn take(&mut self, line: &User, size: usize) -> Taken {
         let uuid = line.uuid.as_ref().map(Uuid::detached);
         if uuid.as_ref().is_some_and(|uuid| self.known.contains(uuid)) {
             return Taken::Again;
         }
-        if self.waiting.len() >= MAX_WAITING {
+        // One always finds room, however long it is.
+        let has_room = self.waiting.len() < MOST_WAITING && self.size + size <= MOST_BYTES;
+        if !has_room && !self.waiting.is_empty() {
             return Taken::Full;
         }
+        self.size += size;
         self.known.extend(uuid.clone());
         self.waiting.push_back(Prompt {
             uuid,
@@ -62,6 +67,7 @@ impl Inbox {
             query: line.should_query != Some(false),
             verbatim: line.client_composed == Some(true),
             origin: line.origin.clone(),
+            size,
         });
         if line.priority.as_deref() == Some("now") {
             Taken::Urgent
@@ -74,16 +80,23 @@ impl Inbox {
         self.waiting.is_empty()
     }
 
-    /// The prompts of the next turn: all that wait, but what is only to be added stands alone.
+    /// The prompts of the next turn: all that wait, but what is only to be added stands alone, and so does a command.
     pub(super) fn next_batch(&mut self) -> Vec<Prompt> {
-        let first_query = self.waiting.front().is_some_and(|prompt| prompt.query);
-        let end = if first_query {
-            let end = self.waiting.iter().position(|prompt| !prompt.query);
-            end.unwrap_or(self.waiting.len())
-        } else {
-            self.waiting.len().min(1)
+        let alone = self.waiting.iter().position(Prompt::stands_alone);
+        let end = match alone {
+            None => self.waiting.len(),
+            Some(first) => first.max(1),
         };
-        self.waiting.drain(..end).collect()
+        let batch = self.waiting.drain(..end).collect();
+        self.measure();
+        batch
+    }
+
+    /// Whether the next prompt can go to the model with the results of calls.
+    pub(super) fn joins(&self) -> bool {
+        self.waiting
+            .front()
+            .is_some_and(|prompt| Command::of(prompt).is_none())
     }
 
     /// The ids of what waits.
@@ -98,6 +111,7 @@ impl Inbox {
     pub(super) fn cancel_all(&mut self) -> Vec<Uuid> {
         let ids = self.ids();
         self.waiting.clear();
+        self.measure();
         ids
     }
 
@@ -106,11 +120,20 @@ impl Inbox {
         let before = self.waiting.len();
         self.waiting
             .retain(|prompt| prompt.uuid.as_ref() != Some(uuid));
+        self.measure();
         self.waiting.len() < before
+    }
+
+    fn measure(&mut self) {
+        self.size = self.waiting.iter().map(|prompt| prompt.size).sum();
     }
 }
 
 impl Prompt {
+    fn stands_alone(&self) -> bool {
+        !self.query || Command::of(self).is_some()
+    }
+
     /// Several prompts as one. Words alone are joined by line ends, as the real CLI does.
     pub(super) fn joined(prompts: &[Self]) -> Option<Content> {
         let text = |prompt: &Self| match &prompt.content {
@@ -132,6 +155,30 @@ impl Prompt {
                     Some(Content::Blocks(blocks.collect()))
                 }
             },
+        }
+    }
+}
+
+/// How many prompts may wait, and how many bytes of them.
+const MOST_WAITING: usize = 10_000;
+const MOST_BYTES: usize = 256 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_has_a_bound_and_what_is_taken_up_makes_room() {
+        for (size, most) in [(1, MOST_WAITING), (MOST_BYTES / 4, 4), (2 * MOST_BYTES, 1)] {
+            let mut inbox = Inbox::default();
+            for _ in 0..most {
+                assert_eq!(inbox.take(&User::say("more"), size), Taken::Queued);
+            }
+            assert_eq!(inbox.take(&User::say("more"), size), Taken::Full, "{size}");
+            assert_eq!(inbox.next_batch().len(), most);
+            assert_eq!(inbox.take(&User::say("more"), size), Taken::Queued);
+            inbox.cancel_all();
+            assert_eq!(inbox.size, 0);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What the agent tells of itself: `system/init`, the answer to `initialize`, and the requests it makes of the model.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use towline_protocol::{
     Init, Json, MemoryPaths, SessionState, System, Text, ToHost, ToolListing,
-    control::answer::{Account, AgentSummary, InitializeAnswer, SlashCommand},
+    control::answer::{Account, InitializeAnswer},
 };
 
 use super::{
@@ -11,9 +11,9 @@ use super::{
     lines::{new_uuid, system},
 };
 use crate::{
-    Credential, Provider, SPEAKS_AS,
+    AnswerForm, Credential, Provider, SPEAKS_AS,
     model::{Request, catalogue},
-    tools,
+    tools::{self, structured_output},
 };
 
 impl Engine {
@@ -28,12 +28,17 @@ impl Engine {
             mcp_servers: Some(Vec::new()),
             model: Some(text(&self.session.model)),
             permission_mode: Some(self.session.mode().clone()),
-            slash_commands: Some(Vec::new()),
+            slash_commands: Some(
+                self.slash_commands()
+                    .into_iter()
+                    .map(|command| command.name)
+                    .collect(),
+            ),
             terminal_slash_commands: Some(Vec::new()),
             api_key_source: Some(Text::from_static(self.key_source())),
             claude_code_version: Some(Text::from_static(SPEAKS_AS)),
             output_style: Some(Text::from_static("default")),
-            agents: Some(Vec::new()),
+            agents: Some(self.agents.names().into_iter().map(text).collect()),
             skills: Some(Vec::new()),
             plugins: Some(Vec::new()),
             capabilities: Some(capabilities()),
@@ -53,7 +58,10 @@ impl Engine {
             ),
             fast_mode_state: Some(Text::from_static("off")),
             fast_mode_disabled_reason: Some(Text::from_static("sdk_opt_in_required")),
-            per_turn_effort_active: Some(self.session.facts().effort.is_some()),
+            // Of a model that nobody knows it is not promised, though it is told how hard to try.
+            per_turn_effort_active: Some(
+                catalogue::find(&self.session.model).is_some_and(|facts| facts.effort.is_some()),
+            ),
             ultrathink_available: Some(false),
             ultrathink_typed_raises: Some(false),
             view_mode: Some(Text::from_static("default")),
@@ -66,8 +74,8 @@ impl Engine {
     /// The answer to `initialize`.
     pub(super) fn introduction(&self) -> InitializeAnswer {
         InitializeAnswer {
-            commands: Some(Vec::<SlashCommand>::new()),
-            agents: Some(Vec::<AgentSummary>::new()),
+            commands: Some(self.slash_commands()),
+            agents: Some(self.agents.summaries()),
             output_style: Some(Text::from_static("default")),
             available_output_styles: Some(vec![Text::from_static("default")]),
             user_output_styles_dir: Some(
@@ -112,17 +120,26 @@ impl Engine {
     /// The tools that are offered, by name.
     pub(super) fn tool_names(&self) -> Vec<&'static str> {
         let all = tools::definitions()
-            .into_iter()
-            .map(|definition| definition.name);
+            .iter()
+            .map(|definition| definition.name)
+            .chain([structured_output::NAME]);
         all.filter(|name| self.offered(name)).collect()
     }
 
     /// Whether a tool is offered here.
     pub(super) fn offered(&self, name: &str) -> bool {
+        if name == structured_output::NAME {
+            return self.config.tools.answer.is_some();
+        }
+        let agent = self.agents.main();
+        let lists = agent.is_some_and(|agent| agent.tools.is_some());
         let named = match &self.config.tools.only {
             Some(only) => only.iter().any(|tool| tool == name),
-            None => tools::by_default(name, self.session.facts()) || self.allowed_by_name(name),
+            None => {
+                lists || tools::by_default(name, self.session.facts()) || self.allowed_by_name(name)
+            }
         };
+        let named = named && agent.is_none_or(|agent| agent.has(name));
         let answerable = self.session.policy.can_ask || !tools::needs_person(name);
         named && answerable && !self.session.policy.forbids_tool(name)
     }
@@ -137,22 +154,23 @@ impl Engine {
 
     /// A request of the model with all that belongs to it.
     pub(super) fn request(&self) -> Request {
-        let definitions = tools::definitions();
-        let offered = definitions
+        let offered = tools::definitions()
             .iter()
             .filter(|definition| self.offered(definition.name));
+        let offered = offered.filter_map(|definition| {
+            in_request(definition.name, definition.description, &definition.schema)
+        });
+        let answer = self.config.tools.answer.as_ref();
+        let answer = answer.and_then(|form| {
+            in_request(
+                structured_output::NAME,
+                AnswerForm::DESCRIPTION,
+                form.schema(),
+            )
+        });
         Request {
             system: self.system_blocks(),
-            tools: offered
-                .filter_map(|definition| {
-                    Json::of(&json!({
-                        "name": definition.name,
-                        "description": definition.description,
-                        "input_schema": definition.schema,
-                    }))
-                    .ok()
-                })
-                .collect(),
+            tools: offered.chain(answer).collect(),
             ..self.session.request(&self.config)
         }
     }
@@ -176,6 +194,12 @@ impl Engine {
             Provider::Offline => "none",
         }
     }
+}
+
+/// A tool as it stands in a request.
+fn in_request(name: &str, description: &str, schema: &Value) -> Option<Json> {
+    let tool = json!({"name": name, "description": description, "input_schema": schema});
+    Json::of(&tool).ok()
 }
 
 fn listing(name: &'static str) -> ToolListing {

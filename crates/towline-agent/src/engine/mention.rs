@@ -4,6 +4,8 @@ use std::{io::Read as _, path::Path};
 
 use towline_protocol::{Block, Content, Json, Text, Wire};
 
+use crate::tools::open;
+
 /// How many files a prompt may bring, and how much of each.
 const MAX_FILES: usize = 20;
 const MAX_BYTES: u64 = 256 << 10;
@@ -59,12 +61,10 @@ fn read(path: &Path) -> Option<(String, bool)> {
 
 /// The beginning of a plain file, and whether there is more.
 pub(super) fn beginning_of(path: &Path, most: u64) -> Option<(Vec<u8>, bool)> {
-    // Looked at first: to open a pipe is to wait for whoever writes to it.
-    let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let file = std::fs::File::open(path).ok()?;
+    let opened = open(path).ok()?;
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).ok()?;
-    let more = metadata.len() > bytes.len() as u64;
+    opened.file.take(most).read_to_end(&mut bytes).ok()?;
+    let more = opened.metadata.len() > bytes.len() as u64;
     Some((bytes, more))
 }
 

@@ -3,8 +3,13 @@
 use std::collections::VecDeque;
 
 use bytes::{Buf as _, Bytes};
-use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::{
+    io::{AsyncWrite, AsyncWriteExt as _},
+    sync::mpsc,
+};
 use towline_protocol::{Frame, ToHost};
+
+use crate::Signal;
 
 /// Lines that are not written yet.
 #[derive(Debug, Default)]
@@ -78,4 +83,56 @@ impl Outbox {
     }
 }
 
+/// Waits until all that was written has left, or for the signal that comes first. Where nobody holds the other end there
+/// is nothing to wait for; who holds it and does not read can still say that it is enough. There is no turn any more that
+/// an interrupt could be about.
+pub(super) async fn flushed(
+    output: &mut (impl AsyncWrite + Unpin),
+    signals: &mut mpsc::Receiver<Signal>,
+) -> Result<(), Signal> {
+    loop {
+        tokio::select! {
+            biased;
+            _ = output.flush() => return Ok(()),
+            Some(signal) = signals.recv() => match signal {
+                Signal::Interrupt => {}
+                Signal::Terminate | Signal::Hangup => return Err(signal),
+            },
+        }
+    }
+}
+
 const GATHERED: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, BufWriter, duplex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_last_line_is_waited_for_and_a_signal_ends_the_wait() {
+        let (tell, mut signals) = mpsc::channel(2);
+        let (near, mut far) = duplex(1);
+        let mut output = BufWriter::new(near);
+        output.write_all(b"the last line").await.unwrap();
+
+        // Nobody reads.
+        tell.try_send(Signal::Interrupt).unwrap();
+        tell.try_send(Signal::Terminate).unwrap();
+        let flushed_so_far = flushed(&mut output, &mut signals).await;
+        assert_eq!(flushed_so_far, Err(Signal::Terminate));
+
+        let mut read = [0; 13];
+        let (written, heard) = tokio::join!(
+            flushed(&mut output, &mut signals),
+            far.read_exact(&mut read)
+        );
+        assert_eq!((written, heard.unwrap()), (Ok(()), 13));
+        assert_eq!(&read, b"the last line");
+
+        output.write_all(b"for nobody").await.unwrap();
+        drop(far);
+        assert_eq!(flushed(&mut output, &mut signals).await, Ok(()));
+    }
+}

@@ -11,6 +11,7 @@ use crate::{
     commands::CommandOptions,
     context::{Surroundings, system_blocks},
     memory::{Memory, MemoryKind, MemoryPlaces},
+    model::cost::BYTES_IN_TOKEN,
     tools::Place,
 };
 
@@ -51,7 +52,7 @@ impl Engine {
             commands: self.commands.clone(),
             shell: self.config.shell,
             lists: self.lists.clone(),
-            web: self.config.web,
+            web: self.config.web.clone(),
             ask: Some(self.side_question()),
             search: self.side_search(),
             files: self.files.clone(),
@@ -83,7 +84,7 @@ impl Engine {
                 MemoryKind::Project => "Project",
                 MemoryKind::Local => "Local",
             };
-            json!({"path": file.path, "type": kind, "tokens": file.text.len() / 4})
+            json!({"path": file.path, "type": kind, "tokens": file.text.len() / BYTES_IN_TOKEN})
         });
         files.filter_map(|file| Json::of(&file).ok()).collect()
     }
@@ -103,7 +104,7 @@ impl Engine {
             ..self.surroundings.clone()
         };
         let options = PromptOptions {
-            replace: self.session.system_prompt.clone(),
+            replace: self.given_prompt(),
             append: self.session.append_system_prompt.clone(),
             ..self.config.prompt.clone()
         };

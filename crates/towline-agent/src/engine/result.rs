@@ -1,12 +1,15 @@
 //! The `result` line: how a turn ended.
 
 use towline_protocol::{
-    Extra, Map, Nullable, Number, ResultSubtype, StopReason, SubagentStats, TerminalReason, Text,
-    TextOrJson, ToHost, TurnResult, Usage,
+    Extra, Json, Map, Nullable, Number, ResultSubtype, StopReason, SubagentStats, TerminalReason,
+    Text, TextOrJson, ToHost, TurnResult, Usage,
 };
 
-use super::{Engine, Running, carry::REFUSED, clock::millis, lines::new_uuid};
-use crate::{model::cost::TurnUsage, turn::Ending};
+use super::{Engine, Phase, Running, carry::REFUSED, clock::millis, lines::new_uuid};
+use crate::{
+    model::cost::TurnUsage,
+    turn::{Ending, MAX_BAD_ANSWERS},
+};
 
 impl Engine {
     /// The turn is over: its result, and what became of its prompts.
@@ -22,6 +25,9 @@ impl Engine {
         self.running = Some(running);
         self.record_rest();
         self.send(ToHost::Result(Box::new(line)));
+        if self.fatal.is_some() {
+            self.phase = Phase::Over;
+        }
         let state = match ending {
             Ending::AbortedStreaming | Ending::AbortedTools => "cancelled",
             _ => "completed",
@@ -50,7 +56,7 @@ impl Engine {
         self.send(ToHost::Result(Box::new(line)));
     }
 
-    fn result_line(&mut self, running: &mut Running, ending: &Ending) -> TurnResult {
+    pub(super) fn result_line(&mut self, running: &mut Running, ending: &Ending) -> TurnResult {
         let tally = running.turn.tally().clone();
         let success = matches!(
             ending,
@@ -79,6 +85,10 @@ impl Engine {
             errors: self.errors(running, ending),
             duration_ms: Some(running.clock.since_start()),
             uuid: Some(new_uuid()),
+            structured_output: tally
+                .answer
+                .as_ref()
+                .and_then(|answer| Json::of(answer).ok()),
             queued_turn_count: Some(0),
             result_index: Some(self.results),
             origin: running.origin.clone(),
@@ -105,6 +115,9 @@ impl Engine {
                 let most = self.config.limits.max_budget_usd.unwrap_or_default();
                 format!("Reached maximum budget (${most})")
             }
+            Ending::NoAnswer(wrong) => format!(
+                "Failed to provide valid structured output after {MAX_BAD_ANSWERS} attempts — last StructuredOutput error: {wrong}"
+            ),
             Ending::AbortedStreaming | Ending::AbortedTools => {
                 let stop_reason = running.turn.tally().stop_reason.as_ref();
                 let stop_reason = stop_reason.map_or("null", StopReason::as_str);
@@ -171,6 +184,7 @@ fn subtype(ending: &Ending) -> ResultSubtype {
         Ending::AbortedStreaming | Ending::AbortedTools => ResultSubtype::ErrorDuringExecution,
         Ending::MaxTurns(_) => ResultSubtype::ErrorMaxTurns,
         Ending::Budget => ResultSubtype::ErrorMaxBudgetUsd,
+        Ending::NoAnswer(_) => ResultSubtype::ErrorMaxStructuredOutputRetries,
     }
 }
 
@@ -179,9 +193,11 @@ fn terminal_reason(ending: &Ending) -> TerminalReason {
         Ending::Completed => TerminalReason::Completed,
         Ending::AbortedStreaming | Ending::GaveWay => TerminalReason::AbortedStreaming,
         Ending::AbortedTools => TerminalReason::AbortedTools,
+        Ending::ApiError(error) if error.is_prompt_too_long() => TerminalReason::PromptTooLong,
         Ending::ApiError(_) | Ending::Refused => TerminalReason::ApiError,
         Ending::MaxTurns(_) => TerminalReason::MaxTurns,
         Ending::Budget => TerminalReason::BudgetExhausted,
+        Ending::NoAnswer(_) => TerminalReason::StructuredOutputRetryExhausted,
     }
 }
 

@@ -7,7 +7,7 @@ use towline_protocol::{Json, MessageId, Origin, StreamEvent, Text, ToolUseId, Us
 use super::{Prompts, clock::Clock};
 use crate::{
     model::{ModelEvent, cost::TurnUsage},
-    turn::{Output, Turn},
+    turn::{Output, Turn, TurnOptions},
 };
 
 /// A turn, and what is known around it.
@@ -42,9 +42,9 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(prompts: Vec<Uuid>, max_steps: Option<u64>) -> Self {
+    pub(super) fn new(prompts: Vec<Uuid>, options: TurnOptions) -> Self {
         Self {
-            turn: Turn::new(max_steps),
+            turn: Turn::new(options),
             prompts: Prompts(prompts),
             clock: Clock::start(),
             usage: TurnUsage::default(),

@@ -10,7 +10,7 @@ use towline_store::{SessionKey, TranscriptWriter};
 
 use super::{Engine, lines};
 use crate::{
-    Config, SPEAKS_AS,
+    Config, PullRequest, SPEAKS_AS,
     model::{ApiError, catalogue},
     repository::Repository,
     resume::{ResumeError, Resumed, copy_history},
@@ -126,10 +126,7 @@ impl Engine {
 
     /// A turn begins.
     pub(super) fn record_prompt(&mut self, content: &Content, uuid: Option<Uuid>, waited: usize) {
-        let mut records = Vec::new();
-        for _ in 0..waited {
-            records.extend(self.scribe.transcript.dequeue(lines::timestamp()));
-        }
+        self.record_taken(waited);
         let stamp = Stamp {
             uuid: uuid.unwrap_or_else(lines::new_uuid),
             timestamp: lines::timestamp(),
@@ -140,7 +137,15 @@ impl Engine {
             permission_mode: self.session.mode().clone(),
             source: Text::from_static("sdk"),
         };
-        records.extend(self.scribe.transcript.user_prompt(stamp, prompt));
+        let records = self.scribe.transcript.user_prompt(stamp, prompt);
+        self.keep_records(&records);
+    }
+
+    /// Prompts wait no more.
+    pub(super) fn record_taken(&mut self, waited: usize) {
+        let transcript = &self.scribe.transcript;
+        let records = (0..waited).flat_map(|_| transcript.dequeue(lines::timestamp()));
+        let records: Vec<Record> = records.collect();
         self.keep_records(&records);
     }
 
@@ -217,7 +222,13 @@ impl Engine {
                 .map(Wire::to_json),
             denial_kind: meta.and_then(|meta| meta.non_execution_kind.clone()),
         };
-        let records = self.scribe.transcript.tool_result(stamp(uuid), result);
+        let mut records = self.scribe.transcript.tool_result(stamp(uuid), result);
+        let output = ended.outcome.content.text();
+        let made = PullRequest::made_by(ended.call.name.as_str(), &ended.call.input, &output);
+        if let Some(made) = made {
+            let transcript = &self.scribe.transcript;
+            records.extend(transcript.pull_request(lines::timestamp(), &made));
+        }
         self.keep_records(&records);
     }
 
@@ -246,6 +257,12 @@ impl Engine {
             path.to_string_lossy().into_owned().into(),
             Repository::branch_name(repository.as_ref()).into(),
         );
+    }
+
+    /// The session is this agent.
+    pub(super) fn record_agent(&mut self, name: &str) {
+        let records = self.scribe.transcript.agent(name);
+        self.keep_records(&records);
     }
 
     /// The session has a title.

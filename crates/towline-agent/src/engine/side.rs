@@ -1,16 +1,16 @@
 //! What tools ask the model beside the conversation: what a page says, what the web knows.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use tokio::sync::mpsc;
-use towline_protocol::{Block, Draft, Json, StreamEvent};
+use towline_protocol::{Block, Draft, Json, StreamEvent, Usage};
 
 use super::Engine;
 use crate::{
     Provider,
     history::prompt_blocks,
-    model::{Model, ModelEvent, Request, Thinking},
+    model::{Model, ModelEvent, Request, Thinking, cost::merge},
     tools::{SearchAnswer, SearchPart, SearchQuery, SideCall},
 };
 
@@ -19,15 +19,38 @@ const MAX_TOKENS: u64 = 8_192;
 /// How often the API may search for one call.
 const MAX_SEARCHES: u64 = 8;
 
+/// What side calls took, until the session counts it: they end in the middle of tools.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SideUsage(Arc<Mutex<Vec<(String, Usage)>>>);
+
+impl SideUsage {
+    fn note(&self, model: String, usage: Usage) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.push((model, usage));
+    }
+
+    fn take(&self) -> Vec<(String, Usage)> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl Engine {
+    /// Counts what side calls took.
+    pub(super) fn count_side_calls(&mut self) {
+        for (model, usage) in self.side_usage.take() {
+            self.session.costs.add(&model, &usage);
+        }
+    }
+
     /// How a tool asks the model something.
     pub(super) fn side_question(&self) -> SideCall<String, String> {
         let (model, request) = (Arc::clone(&self.model), self.side_request());
+        let spent = self.side_usage.clone();
         SideCall::new(move |prompt: String| {
-            let model = Arc::clone(&model);
+            let (model, spent) = (Arc::clone(&model), spent.clone());
             let request = with_prompt(request.clone(), &prompt);
             async move {
-                let blocks = answer(&model, request).await?;
+                let blocks = answer(&model, request, &spent).await?;
                 let words = blocks.iter().filter_map(|block| match block {
                     Block::Text(text) => Some(text.text.as_str()),
                     _ => None,
@@ -43,14 +66,15 @@ impl Engine {
             return None;
         }
         let (model, request) = (Arc::clone(&self.model), self.side_request());
+        let spent = self.side_usage.clone();
         Some(SideCall::new(move |query: SearchQuery| {
-            let model = Arc::clone(&model);
+            let (model, spent) = (Arc::clone(&model), spent.clone());
             let mut request = with_prompt(
                 request.clone(),
                 &format!("Search the web for: {}", query.query),
             );
             request.tools = search_tool(&query).into_iter().collect();
-            async move { Ok(found(&answer(&model, request).await?)) }
+            async move { Ok(found(&answer(&model, request, &spent).await?)) }
         }))
     }
 
@@ -90,23 +114,36 @@ fn search_tool(query: &SearchQuery) -> Option<Json> {
 }
 
 /// Calls the model and waits for the whole answer.
-async fn answer(model: &Model, request: Request) -> Result<Vec<Block>, String> {
+async fn answer(model: &Model, request: Request, spent: &SideUsage) -> Result<Vec<Block>, String> {
     let (sender, mut events) = mpsc::channel(64);
+    let mut name = request.model.clone();
     let call = model.call(request, sender);
     let read = async {
         let mut draft = Draft::default();
+        let mut usage = Usage::default();
         while let Some(event) = events.recv().await {
             match event {
                 ModelEvent::Stream { event, .. } => {
-                    if matches!(*event, StreamEvent::MessageStart(_)) {
-                        draft = Draft::default();
+                    match &*event {
+                        StreamEvent::MessageStart(start) => {
+                            draft = Draft::default();
+                            usage = start.message.usage.as_option().cloned().unwrap_or_default();
+                        }
+                        StreamEvent::MessageDelta(delta) => {
+                            if let Some(more) = delta.usage.as_option() {
+                                merge(&mut usage, more);
+                            }
+                        }
+                        _ => {}
                     }
                     draft.handle(&event);
                 }
+                ModelEvent::Fallback { to, .. } => name = to,
                 ModelEvent::Failed(error) => return Err(error.message),
                 _ => {}
             }
         }
+        spent.note(name, usage);
         Ok(draft
             .blocks()
             .iter()

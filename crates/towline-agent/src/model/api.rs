@@ -18,7 +18,7 @@ use super::{
     retry::{Decision, Retries},
 };
 use crate::config::ApiOptions;
-use client::Client;
+pub(super) use client::Client;
 
 /// The Messages API. Connections are made when they are needed, and kept.
 #[derive(Debug)]

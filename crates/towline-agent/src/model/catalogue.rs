@@ -90,6 +90,19 @@ pub(crate) fn find(model: &str) -> Option<&'static ModelFacts> {
     MODELS.iter().find(|facts| facts.name == canonical)
 }
 
+/// Whether a model is known: by an alias, by its full name, or as the responder that needs no account. Any other is
+/// tried all the same.
+///
+/// ```
+/// assert!(towline_agent::knows_model("opus"));
+/// assert!(!towline_agent::knows_model("banana-9"));
+/// ```
+pub fn knows_model(name: &str) -> bool {
+    let name = name.trim();
+    let name = name.strip_suffix("[1m]").unwrap_or(name);
+    name == OFFLINE || find(resolve(Some(name))).is_some()
+}
+
 /// What is known of a model, or what is taken for granted of one that is not known.
 pub(crate) fn facts(model: &str) -> &'static ModelFacts {
     find(model).unwrap_or(&UNKNOWN)

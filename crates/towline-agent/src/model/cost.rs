@@ -7,6 +7,9 @@ use towline_protocol::{
 
 use super::catalogue::{self, OFFLINE};
 
+/// Bytes of text that make a token, roughly; only the API knows better.
+pub(crate) const BYTES_IN_TOKEN: usize = 4;
+
 /// What a session has taken so far, subagents and side calls included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Costs {

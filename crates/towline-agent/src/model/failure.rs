@@ -70,6 +70,11 @@ impl ApiError {
         }
     }
 
+    /// Whether the conversation is longer than the model can take.
+    pub(crate) fn is_prompt_too_long(&self) -> bool {
+        self.status == Some(400) && self.name == "invalid_request"
+    }
+
     /// Whether a plainer request may help: not where the API says what else is wrong.
     pub(crate) fn is_about_features(&self) -> bool {
         self.name == UNKNOWN
@@ -146,7 +151,9 @@ fn words(status: u16, name: &str, said: &Said, context: &Context<'_>) -> String 
     let Context { model, host, .. } = context;
     match (status, name) {
         (_, "billing_error") => "Credit balance is too low".to_owned(),
-        (400, "invalid_request") => format!("Prompt is too long ({message})"),
+        (400, "invalid_request") => {
+            format!("Prompt is too long · {message}. Start a new session, or take out what is long")
+        }
         (401, _) => "Invalid API key · Fix external API key".to_owned(),
         (403, _) => format!("Failed to authenticate. API Error: 403 {message}"),
         (404, _) => format!(

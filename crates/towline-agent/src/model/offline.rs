@@ -18,7 +18,7 @@ use std::{
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Sender;
-use towline_protocol::{Json, StreamEvent, Wire};
+use towline_protocol::{StreamEvent, Wire};
 
 use super::{ApiError, ModelEvent, Request};
 use conversation::Conversation;
@@ -52,11 +52,10 @@ impl Offline {
             if index > 0 && !self.pace.is_zero() && event["type"] == "content_block_delta" {
                 tokio::time::sleep(self.pace).await;
             }
-            let text = event.to_string();
-            let read = Json::new(text.as_str())
-                .and_then(|raw| Ok((Box::new(StreamEvent::from_json(text)?), raw)));
-            let event = match read {
-                Ok((event, raw)) => ModelEvent::Stream { event, raw },
+            let event = match StreamEvent::from_json(event.to_string()) {
+                Ok(event) => ModelEvent::Stream {
+                    event: Box::new(event),
+                },
                 Err(error) => {
                     let what = format!("the offline responder wrote nonsense: {error}");
                     events

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use super::Outcome;
+use super::{Outcome, Place};
 
 /// Whether the call was interrupted: its future was dropped.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,15 @@ pub(super) async fn blocking(work: impl FnOnce(&Interrupt) -> Outcome + Send + '
     let _on_drop = SetOnDrop(interrupt.clone());
     let done = tokio::task::spawn_blocking(move || work(&interrupt)).await;
     done.unwrap_or_else(|error| Outcome::error(format!("the tool stopped unexpectedly: {error}")))
+}
+
+/// The same for work with what a call has at hand; a refusal is its outcome too.
+pub(super) async fn blocking_at(
+    place: &Place,
+    work: impl FnOnce(&Place, &Interrupt) -> Result<Outcome, Outcome> + Send + 'static,
+) -> Outcome {
+    let place = place.clone();
+    blocking(move |interrupt| work(&place, interrupt).unwrap_or_else(|refusal| refusal)).await
 }
 
 struct SetOnDrop(Interrupt);

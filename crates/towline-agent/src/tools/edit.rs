@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
+    blocking::{Interrupt, blocking_at},
     file::{self, Change, Extent, Original, Seen, Text},
 };
 
@@ -39,24 +39,19 @@ impl Tool for Edit {
         }
     }
 
+    fn check(&self, place: &Place) -> Result<(), Outcome> {
+        Prepared::new(place, &self.file_path, &[self.replacement()]).map(drop)
+    }
+
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.edit(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.edit(place, interrupt)).await
     }
 }
 
 impl Edit {
     fn edit(&self, place: &Place, interrupt: &Interrupt) -> Result<Outcome, Outcome> {
-        let replacement = Replacement {
-            old: &self.old_string,
-            new: &self.new_string,
-            all: self.replace_all,
-        };
-        let edited = Edited::make(place, &self.file_path, &[replacement], interrupt)?;
+        let prepared = Prepared::new(place, &self.file_path, &[self.replacement()])?;
+        let edited = prepared.put(place, interrupt)?;
         let words = if self.replace_all {
             "has been updated. All occurrences were successfully replaced."
         } else {
@@ -73,6 +68,14 @@ impl Edit {
             data,
         ))
     }
+
+    fn replacement(&self) -> Replacement<'_> {
+        Replacement {
+            old: &self.old_string,
+            new: &self.new_string,
+            all: self.replace_all,
+        }
+    }
 }
 
 /// One text in place of another.
@@ -86,18 +89,10 @@ pub(super) struct Replacement<'a> {
 impl Replacement<'_> {
     /// The changed text, or why it cannot be changed.
     pub(super) fn apply(&self, text: &Text) -> Result<Text, String> {
+        self.check(text)?;
         let (shown, old) = (text.shown(), file::unix(self.old));
-        if self.old == self.new {
-            return Err(
-                "No changes to make: old_string and new_string are exactly the same.".into(),
-            );
-        }
         if old.is_empty() {
-            return if shown.is_empty() {
-                Ok(text.with(self.new))
-            } else {
-                Err("Cannot create new file - file already exists.".into())
-            };
+            return Ok(text.with(self.new));
         }
         let places: Vec<_> = shown
             .match_indices(&old)
@@ -116,6 +111,26 @@ impl Replacement<'_> {
             _ => Ok(text.splice(&places, self.new)),
         }
     }
+
+    /// What is wrong with it whether or not the model knows the file.
+    fn check(&self, text: &Text) -> Result<(), String> {
+        if self.old == self.new {
+            Err("No changes to make: old_string and new_string are exactly the same.".into())
+        } else if self.old.is_empty() && !text.shown().is_empty() {
+            Err("Cannot create new file - file already exists.".into())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Changes of one file that can be made, and were not made yet.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    real: PathBuf,
+    before: Option<Original>,
+    text: Text,
+    seen: Seen,
 }
 
 /// A file after a change that was made.
@@ -126,13 +141,12 @@ pub(super) struct Edited {
     seen: Seen,
 }
 
-impl Edited {
-    /// Makes changes one after the other in one file: all or none.
-    pub(super) fn make(
+impl Prepared {
+    /// Changes one after the other in one file: all or none. The order of what may be wrong is that of CLI 2.1.325.
+    pub(super) fn new(
         place: &Place,
         path: &Path,
         replacements: &[Replacement<'_>],
-        interrupt: &Interrupt,
     ) -> Result<Self, Outcome> {
         let real = file::real_path(place, path);
         if path
@@ -154,35 +168,50 @@ impl Edited {
             Some(Original { seen, .. }) => *seen,
             None => Seen::Current(Extent::Whole),
         };
-        if seen == Seen::Never && place.must_read_first {
-            return Err(file::not_read());
-        }
         let mut text = match &before {
             Some(before) => before.text.clone(),
             None => Text::new(""),
         };
-        let old = text.shown();
+        if let Some(first) = replacements.first() {
+            first.check(&text).map_err(Outcome::misuse)?;
+        }
+        if seen == Seen::Never && place.must_read_first {
+            return Err(file::not_read());
+        }
         for replacement in replacements {
             text = replacement.apply(&text).map_err(Outcome::misuse)?;
         }
-        let extent = match seen {
-            Seen::Current(extent) => extent,
-            Seen::Never | Seen::Stale => Extent::Part,
-        };
-        Change {
-            real: &real,
-            text: &text,
-            before: before.as_ref(),
-            extent,
-        }
-        .put(place, interrupt)?;
         Ok(Self {
-            old,
-            new: text.shown(),
+            real,
+            before,
+            text,
             seen,
         })
     }
 
+    /// Makes them.
+    pub(super) fn put(self, place: &Place, interrupt: &Interrupt) -> Result<Edited, Outcome> {
+        let extent = match self.seen {
+            Seen::Current(extent) => extent,
+            Seen::Never | Seen::Stale => Extent::Part,
+        };
+        Change {
+            real: &self.real,
+            text: &self.text,
+            before: self.before.as_ref(),
+            extent,
+        }
+        .put(place, interrupt)?;
+        let old = self.before.map(|before| before.text.shown());
+        Ok(Edited {
+            old: old.unwrap_or_default(),
+            new: self.text.shown(),
+            seen: self.seen,
+        })
+    }
+}
+
+impl Edited {
     /// What the model must know about what it knows.
     pub(super) fn note(&self) -> &'static str {
         match self.seen {

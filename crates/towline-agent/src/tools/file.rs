@@ -16,15 +16,15 @@ use std::{
 use self::replace::{NotReplaced, replace};
 use super::{Outcome, Place, blocking::Interrupt};
 
-pub(crate) use state::FilesRead;
 pub(super) use {
     missing::does_not_exist,
-    open::{Opened, Refused, open},
+    open::{Opened, Refused},
     patch::structured_patch,
     state::{Extent, Fingerprint, FingerprintOf, Seen},
     text::{NotText, Text, unix},
     words::{in_words, size_in_words},
 };
+pub(crate) use {open::open, state::FilesRead};
 
 /// A file that is about to be changed.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
+    blocking::{Interrupt, blocking_at},
     search::{self, Patience},
 };
 
@@ -38,12 +38,7 @@ impl Tool for Glob {
     }
 
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.find(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.find(place, interrupt)).await
     }
 }
 

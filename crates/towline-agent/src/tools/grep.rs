@@ -14,7 +14,7 @@ use serde::Deserialize;
 use self::print::{Page, Printer};
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
+    blocking::{Interrupt, blocking_at},
     file,
     search::{self, Found, Patience, Patient},
 };
@@ -83,12 +83,7 @@ impl Tool for Grep {
     }
 
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.search(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.search(place, interrupt)).await
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
-    edit::{Edited, Replacement},
+    blocking::{Interrupt, blocking_at},
+    edit::{Prepared, Replacement},
 };
 
 /// Changes a file in several places.
@@ -50,24 +50,18 @@ impl Tool for MultiEdit {
         }
     }
 
+    fn check(&self, place: &Place) -> Result<(), Outcome> {
+        self.prepared(place).map(drop)
+    }
+
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.edit(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.edit(place, interrupt)).await
     }
 }
 
 impl MultiEdit {
     fn edit(&self, place: &Place, interrupt: &Interrupt) -> Result<Outcome, Outcome> {
-        if self.edits.is_empty() {
-            return Err(Outcome::misuse("No changes to make: `edits` is empty."));
-        }
-        let replacements: Vec<Replacement<'_>> =
-            self.edits.iter().map(OneEdit::replacement).collect();
-        let edited = Edited::make(place, &self.file_path, &replacements, interrupt)?;
+        let edited = self.prepared(place)?.put(place, interrupt)?;
         let (many, path) = (self.edits.len(), self.file_path.display());
         let plural = if many == 1 { "" } else { "s" };
         let edits = self.edits.iter().map(|edit| {
@@ -84,6 +78,15 @@ impl MultiEdit {
             format!("Applied {many} edit{plural} to {path}{}", edited.note()).as_str(),
             data,
         ))
+    }
+
+    fn prepared(&self, place: &Place) -> Result<Prepared, Outcome> {
+        if self.edits.is_empty() {
+            return Err(Outcome::misuse("No changes to make: `edits` is empty."));
+        }
+        let replacements: Vec<Replacement<'_>> =
+            self.edits.iter().map(OneEdit::replacement).collect();
+        Prepared::new(place, &self.file_path, &replacements)
     }
 }
 

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
-    file::{self, Change, Extent, Seen},
+    blocking::{Interrupt, blocking_at},
+    file::{self, Change, Extent, Original, Seen},
     notebook::{Notebook, joined},
 };
 
@@ -51,31 +51,22 @@ impl Tool for NotebookEdit {
     const DESCRIPTION: &'static str = "Replaces, inserts or deletes one cell of a Jupyter notebook (.ipynb), which must \
         have been read first.";
 
+    fn check(&self, place: &Place) -> Result<(), Outcome> {
+        let (_, _, mut notebook) = self.open(place)?;
+        self.change(&mut notebook)
+            .map(drop)
+            .map_err(Outcome::misuse)
+    }
+
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.edit(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.edit(place, interrupt)).await
     }
 }
 
 impl NotebookEdit {
     fn edit(&self, place: &Place, interrupt: &Interrupt) -> Result<Outcome, Outcome> {
-        self.check().map_err(Outcome::misuse)?;
-        let real = file::real_path(place, &self.notebook_path);
-        if !place.files.knows(&real) {
-            return Err(file::not_read());
-        }
-        let Some(before) = file::original(place, &real)? else {
-            return Err(Outcome::misuse(file::does_not_exist(place, &real)));
-        };
-        if before.seen == Seen::Stale {
-            return Err(file::modified());
-        }
+        let (real, before, mut notebook) = self.open(place)?;
         let old_text = before.text.shown();
-        let mut notebook = Notebook::parse(&old_text).map_err(Outcome::misuse)?;
         let changed = self.change(&mut notebook).map_err(Outcome::misuse)?;
         let mut new_text = notebook.to_text();
         if old_text.ends_with('\n') {
@@ -111,12 +102,29 @@ impl NotebookEdit {
         ))
     }
 
+    /// The notebook, where it is, and what the file holds.
+    fn open(&self, place: &Place) -> Result<(PathBuf, Original, Notebook), Outcome> {
+        self.check_input().map_err(Outcome::misuse)?;
+        let real = file::real_path(place, &self.notebook_path);
+        if !place.files.knows(&real) {
+            return Err(file::not_read());
+        }
+        let Some(before) = file::original(place, &real)? else {
+            return Err(Outcome::misuse(file::does_not_exist(place, &real)));
+        };
+        if before.seen == Seen::Stale {
+            return Err(file::modified());
+        }
+        let notebook = Notebook::parse(&before.text.shown()).map_err(Outcome::misuse)?;
+        Ok((real, before, notebook))
+    }
+
     fn mode(&self) -> EditMode {
         self.edit_mode.unwrap_or_default()
     }
 
     /// What can be told without the notebook.
-    fn check(&self) -> Result<(), &'static str> {
+    fn check_input(&self) -> Result<(), &'static str> {
         let is_notebook = self
             .notebook_path
             .extension()

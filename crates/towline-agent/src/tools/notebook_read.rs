@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Outcome, Place, Tool, blocking::blocking, read};
+use super::{Outcome, Place, Tool, blocking::blocking_at, read};
 
 /// Reads a notebook.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,14 +25,15 @@ impl Tool for NotebookRead {
     }
 
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |_| match self.notebook_path.extension() {
-            Some(extension) if extension == "ipynb" => {
-                read::notebook(&place, &self.notebook_path).unwrap_or_else(|refusal| refusal)
+        blocking_at(place, move |place, _| {
+            match self.notebook_path.extension() {
+                Some(extension) if extension == "ipynb" => {
+                    read::notebook(place, &self.notebook_path)
+                }
+                _ => Err(Outcome::misuse(
+                    "File must be a Jupyter notebook (.ipynb file). For other files use Read.",
+                )),
             }
-            _ => Outcome::misuse(
-                "File must be a Jupyter notebook (.ipynb file). For other files use Read.",
-            ),
         })
         .await
     }

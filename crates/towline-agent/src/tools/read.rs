@@ -17,7 +17,7 @@ use towline_protocol::{Block, MediaBlock, MediaSource, Nullable};
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
+    blocking::{Interrupt, blocking_at},
     file::{self, Extent, Fingerprint, NotText, Opened, Refused, Text, in_words, size_in_words},
     notebook::Notebook,
 };
@@ -48,12 +48,7 @@ impl Tool for Read {
     }
 
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.read(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.read(place, interrupt)).await
     }
 }
 
@@ -70,7 +65,7 @@ impl Read {
         let mut source = Source::open(place, &self.file_path)?;
         let head = source.head()?;
         if extension == "pdf" || head.starts_with(b"%PDF-") {
-            return pdf::show(place, source, self.pages.as_deref());
+            return pdf::show(place, source, self.pages.as_deref(), interrupt);
         }
         if image::is_extension(&extension) || image::kind(&head).is_some() {
             return image::show(place, source);

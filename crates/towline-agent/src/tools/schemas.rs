@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::definitions;
 
 #[test]
@@ -22,7 +24,7 @@ fn inputs_have_the_names_that_models_know() {
         let missing: Vec<_> = known.difference(&found).collect();
         assert!(missing.is_empty(), "{name}: {missing:?}");
         let demanded = object["required"].as_array().into_iter().flatten();
-        for demanded in demanded.filter_map(serde_json::Value::as_str) {
+        for demanded in demanded.filter_map(Value::as_str) {
             assert!(required.contains(&demanded), "{name}: {demanded}");
         }
         assert!(!tool.description.is_empty());
@@ -41,7 +43,12 @@ fn what_a_question_needs_is_in_its_schema() {
         (&questions["minItems"], &questions["maxItems"]),
         (&1.into(), &4.into())
     );
-    let options = &questions["items"]["properties"]["options"];
+    let question = &questions["items"]["properties"];
+    let says = |field: &Value, words: &str| field["description"].as_str().unwrap().contains(words);
+    assert!(says(&question["header"], "at most 12 characters"));
+    let options = &question["options"];
+    let choice = &options["items"]["properties"];
+    assert!(says(&choice["label"], "One to five words"));
     assert_eq!(
         (&options["minItems"], &options["maxItems"]),
         (&2.into(), &4.into())

@@ -41,7 +41,7 @@ that needs a login, use something that has one.";
         true
     }
 
-    fn check(&self) -> Result<(), Outcome> {
+    fn check(&self, _place: &Place) -> Result<(), Outcome> {
         match Url::parse(self.url.trim()) {
             Ok(_) => Ok(()),
             Err(error) => Err(Outcome::misuse(format!(
@@ -52,11 +52,11 @@ that needs a login, use something that has one.";
 
     async fn run(self, place: &Place) -> Outcome {
         let began = Instant::now();
-        let url = match address::read(&self.url, place.web) {
+        let url = match address::read(&self.url, &place.web) {
             Ok(url) => url,
             Err(error) => return Outcome::misuse(error),
         };
-        let fetching = fetch::fetch(url, place.web);
+        let fetching = fetch::fetch(url, &place.web);
         let fetched = match tokio::time::timeout(place.web.timeout, fetching).await {
             Ok(Ok(fetched)) => fetched,
             Ok(Err(error)) => return Outcome::error(error),

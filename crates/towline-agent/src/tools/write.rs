@@ -1,6 +1,6 @@
 //! `Write`: a file's whole content.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
-    file::{self, Change, Extent, Seen, Text},
+    blocking::{Interrupt, blocking_at},
+    file::{self, Change, Extent, Original, Seen, Text},
 };
 
 /// Writes a file.
@@ -27,26 +27,20 @@ impl Tool for Write {
     const DESCRIPTION: &'static str = "Writes a file, in place of what it held before. Directories above it are made. \
         A file that exists must have been read first. To change a part of a file use Edit.";
 
+    fn check(&self, place: &Place) -> Result<(), Outcome> {
+        self.before(place, &file::real_path(place, &self.file_path))
+            .map(drop)
+    }
+
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| {
-            self.write(&place, interrupt)
-                .unwrap_or_else(|refusal| refusal)
-        })
-        .await
+        blocking_at(place, move |place, interrupt| self.write(place, interrupt)).await
     }
 }
 
 impl Write {
     fn write(&self, place: &Place, interrupt: &Interrupt) -> Result<Outcome, Outcome> {
         let real = file::real_path(place, &self.file_path);
-        let before = file::original(place, &real)?;
-        match before.as_ref().map(|before| before.seen) {
-            Some(Seen::Never) if place.must_read_first => return Err(file::not_read()),
-            // Nobody would ever see again what is lost here.
-            Some(Seen::Stale) => return Err(file::modified()),
-            _ => {}
-        }
+        let before = self.before(place, &real)?;
         let text = match &before {
             Some(before) => before.text.with(&self.content),
             None => Text::new(&self.content),
@@ -89,6 +83,17 @@ impl Write {
                 "userModified": false,
             }),
         ))
+    }
+
+    /// What the file holds; an outcome if it must not be overwritten.
+    fn before(&self, place: &Place, real: &Path) -> Result<Option<Original>, Outcome> {
+        let before = file::original(place, real)?;
+        match before.as_ref().map(|before| before.seen) {
+            Some(Seen::Never) if place.must_read_first => Err(file::not_read()),
+            // Nobody would ever see again what is lost here.
+            Some(Seen::Stale) => Err(file::modified()),
+            _ => Ok(before),
+        }
     }
 }
 

@@ -1,17 +1,25 @@
 //! Turns from what goes in to what comes out.
 
 use serde_json::{Value, json};
-use towline_protocol::{Block, Json, StreamEvent, Wire as _};
+use towline_protocol::{Block, StreamEvent, Wire as _};
 
-use super::{Ending, Interrupt, Note, Output, Refusal, Turn, Verdict, rejected};
+use super::{Ending, Interrupt, Note, Output, Refusal, Turn, TurnOptions, Verdict, rejected};
 use crate::{
     model::{ApiError, ModelEvent},
-    tools::Outcome,
+    tools::{Change, Outcome},
 };
 
 /// Plays inputs, one word each, and writes down what comes out.
 fn played(max_steps: Option<u64>, inputs: &str) -> String {
-    let mut turn = Turn::new(max_steps);
+    let options = TurnOptions {
+        max_steps,
+        ..TurnOptions::default()
+    };
+    played_with(options, inputs)
+}
+
+fn played_with(options: TurnOptions, inputs: &str) -> String {
+    let mut turn = Turn::new(options);
     let mut seen = Vec::new();
     drain(&mut turn, &mut seen);
     for input in inputs.split_whitespace() {
@@ -31,6 +39,15 @@ fn played(max_steps: Option<u64>, inputs: &str) -> String {
             ),
             "read" => block(&mut turn, rest, &call(rest, "LS", &json!({"path": "/"}))),
             "write" => block(&mut turn, rest, &call(rest, "Other", &json!({}))),
+            "answer" => block(&mut turn, rest, &call(rest, "StructuredOutput", &json!({}))),
+            "taken" => turn.handle_outcome(
+                &rest.into(),
+                Outcome {
+                    changes: vec![Change::Answer(Box::new(json!({"n": 1})))],
+                    ..Outcome::new("taken", Value::Null)
+                },
+            ),
+            "wrong" => turn.handle_outcome(&rest.into(), Outcome::error("/n: must be integer")),
             "stop" => stream(
                 &mut turn,
                 &json!({"type": "message_delta",
@@ -76,9 +93,8 @@ fn refusal(stop: bool) -> Verdict {
 }
 
 fn stream(turn: &mut Turn, event: &Value) {
-    let raw = Json::of(event).unwrap();
-    let event = Box::new(StreamEvent::from_json(raw.text().clone()).unwrap());
-    turn.handle_model(ModelEvent::Stream { event, raw });
+    let event = Box::new(StreamEvent::from_json(event.to_string()).unwrap());
+    turn.handle_model(ModelEvent::Stream { event });
 }
 
 fn block(turn: &mut Turn, id: &str, block: &Value) {
@@ -133,6 +149,7 @@ fn name(note: Note) -> &'static str {
         Note::InterruptedForToolUse => "interrupted-for-tool-use",
         Note::GoOn => "go-on",
         Note::Safety => "safety",
+        Note::Answer => "answer",
     }
 }
 
@@ -146,6 +163,7 @@ fn ended(ending: &Ending) -> &'static str {
         Ending::Refused => "refused",
         Ending::MaxTurns(_) => "max-turns",
         Ending::Budget => "budget",
+        Ending::NoAnswer(_) => "no-answer",
     }
 }
 
@@ -312,4 +330,57 @@ fn a_refusal_is_tried_once_more() {
 #[test]
 fn no_money_no_model() {
     check("broke", "END-budget");
+}
+
+/// The same for a turn whose answer has a form, and with all steps in sight.
+#[track_caller]
+fn check_answer(max_steps: Option<u64>, inputs: &str, expected: &str) {
+    let options = TurnOptions {
+        max_steps,
+        wants_answer: true,
+    };
+    assert_eq!(played_with(options, inputs), expected, "{inputs}");
+}
+
+#[test]
+fn an_answer_of_the_form_ends_the_turn() {
+    check_answer(
+        None,
+        "start text:a answer:b stop:tool_use done allow:b taken:b",
+        "model said-text said-tool_use consider-b complete-2 run-b result-b results-b END-completed",
+    );
+}
+
+#[test]
+fn other_calls_of_the_message_are_finished_before_the_answer_counts() {
+    check_answer(
+        None,
+        "start answer:a write:b stop:tool_use done allow:a taken:a allow:b gives:b",
+        "model said-tool_use consider-a said-tool_use complete-2 run-a result-a consider-b run-b result-b results-a+b \
+         END-completed",
+    );
+}
+
+#[test]
+fn words_instead_of_the_answer_are_reminded_of_it_once() {
+    let words = "start text:a stop:end_turn done ";
+    check_answer(
+        None,
+        &words.repeat(2),
+        "model said-text complete-1 note-answer model said-text complete-1 END-completed",
+    );
+    // The reminder is a step like any other.
+    check_answer(
+        Some(1),
+        words,
+        "model said-text complete-1 note-answer END-max-turns",
+    );
+}
+
+#[test]
+fn five_answers_of_another_form_are_enough() {
+    let wrong = "start answer:a stop:tool_use done allow:a wrong:a ";
+    let step = "model said-tool_use consider-a complete-1 run-a result-a results-a ";
+    let expected = format!("{}END-no-answer", step.repeat(5));
+    check_answer(None, &wrong.repeat(5), &expected);
 }

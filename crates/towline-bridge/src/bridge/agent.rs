@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-use super::{FromAgent, Launch};
+use super::{FromAgent, Launch, queue::Gate};
 
 /// Where what an agent does goes.
 #[derive(Clone, Debug)]
@@ -29,14 +29,21 @@ pub(super) struct Outlet {
     session: BridgeId,
     run: u64,
     events: mpsc::Sender<FromAgent>,
+    gate: Arc<Gate>,
 }
 
 impl Outlet {
-    pub(super) fn new(session: BridgeId, run: u64, events: mpsc::Sender<FromAgent>) -> Self {
+    pub(super) fn new(
+        session: BridgeId,
+        run: u64,
+        events: mpsc::Sender<FromAgent>,
+        gate: Arc<Gate>,
+    ) -> Self {
         Self {
             session,
             run,
             events,
+            gate,
         }
     }
 
@@ -140,6 +147,7 @@ async fn listen(mut events: Events, open: Open, outlet: &Outlet) {
         }
         let (ask, question) = match event {
             Event::Message(frame) => {
+                outlet.gate.pass().await;
                 outlet.tell(AgentEvent::Line(Box::new(frame))).await;
                 continue;
             }
@@ -278,10 +286,14 @@ async fn obey(
 
 fn prompt(input: &Input) -> Prompt {
     let content = Content::from_json(input.content.get().to_owned());
-    match content {
+    let prompt = match content {
         Ok(Content::Blocks(blocks)) => blocks.into_iter().fold(Prompt::new(), Prompt::block),
         Ok(content) => content.text().as_str().into(),
         Err(_) => input.content.get().into(),
+    };
+    match &input.uuid {
+        Some(uuid) => prompt.uuid(uuid.clone()),
+        None => prompt,
     }
 }
 
@@ -324,7 +336,7 @@ fn answer(asked: Asked, decision: Decision) {
             question.deny_and_interrupt(why(message));
         }
         (Asked::Permission(question), Decision::Deny { message, .. }) => {
-            question.deny(why(message))
+            question.deny(why(message));
         }
         (Asked::Choices(question), Decision::Deny { message, .. }) => question.deny(why(message)),
         (Asked::Plan(question), Decision::Deny { message, .. }) => question.reject(why(message)),

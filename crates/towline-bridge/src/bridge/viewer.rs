@@ -1,20 +1,16 @@
 //! [`Viewer`]: whoever watches, with a bounded queue, and what it missed read from the log.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
-use tokio::sync::Notify;
 use towline_protocol::dialect::pocket::BridgeId;
 
 use crate::{
     Frame,
-    hub::{Item, Outbox, ViewerId},
+    hub::{Item, ViewerId},
     log::{LogError, Page},
 };
 
-use super::{Bridge, Request};
+use super::{Bridge, Request, queue::Queue};
 
 /// Somebody who watches. Gone when it is dropped.
 #[derive(Debug)]
@@ -42,37 +38,11 @@ pub enum Shown {
     Failed(LogError),
 }
 
-/// Between the task that owns the hub and the one that shows.
-#[derive(Debug)]
-pub(super) struct Queue {
-    outbox: Mutex<Outbox>,
-    filled: Notify,
-}
-
 #[derive(Debug)]
 struct Replay {
     session: BridgeId,
     after: u64,
     page: VecDeque<Frame>,
-}
-
-impl Queue {
-    pub(super) fn new(bytes: usize) -> Self {
-        Self {
-            outbox: Mutex::new(Outbox::new(bytes)),
-            filled: Notify::new(),
-        }
-    }
-
-    pub(super) fn push(&self, item: Item) {
-        self.lock().push(item);
-        self.filled.notify_one();
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Outbox> {
-        // Nothing in here panics halfway through a change.
-        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Viewer {
@@ -108,14 +78,7 @@ impl Viewer {
                 }
                 continue;
             }
-            let taken = {
-                let mut outbox = self.queue.lock();
-                if outbox.is_overflown() {
-                    return None;
-                }
-                outbox.take()
-            };
-            match taken {
+            match self.queue.take()? {
                 Some(Item::Behind {
                     session,
                     after,
@@ -131,7 +94,7 @@ impl Viewer {
                     }
                 }
                 Some(item) => return Some(Shown::Item(item)),
-                None => self.queue.filled.notified().await,
+                None => self.queue.filled().await,
             }
         }
     }
@@ -141,11 +104,7 @@ impl Viewer {
         if self.replay.is_some() {
             return None;
         }
-        let mut outbox = self.queue.lock();
-        if outbox.is_overflown() || !outbox.has_items() {
-            return None;
-        }
-        outbox.take().map(Shown::Item)
+        self.queue.take_item().map(Shown::Item)
     }
 
     /// The next frame from the log; nothing at its end, where the hub is asked to go on.
@@ -181,6 +140,7 @@ impl Viewer {
 
 impl Drop for Viewer {
     fn drop(&mut self) {
+        self.queue.abandon();
         let (requests, id) = (self.bridge.requests.clone(), self.id);
         if requests.try_send(Request::Leave(id)).is_err()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()

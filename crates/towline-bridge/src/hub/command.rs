@@ -10,7 +10,7 @@ use towline_protocol::{
 };
 use utoipa::ToSchema;
 
-use crate::{Answered, Input, Question, SessionRecord, log::Write};
+use crate::{Answered, Input, Outcome, Question, SessionRecord, log::Write};
 
 use super::Item;
 
@@ -55,8 +55,12 @@ pub enum Command {
     Control(BridgeId, Control),
     /// Give a session a title; nothing takes it away.
     Rename(BridgeId, Option<String>),
+    /// Go back to a message, as if what came after it had not been said.
+    Rewind(BridgeId, Uuid),
     /// Stop a session's agent, and take the session out of the list.
     Stop(BridgeId),
+    /// Put a session that was stopped back into the list; its agent wakes on input.
+    Reopen(BridgeId),
     /// Which sessions are there?
     List,
     /// What is known of a session?
@@ -82,6 +86,8 @@ pub struct Setup {
     pub permission_mode: Option<PermissionMode>,
     /// What to go on with.
     pub from: From,
+    /// What the agent is to call a session that is new; its own choice if there is nothing.
+    pub session_id: Option<SessionId>,
     /// More that only the agent's command line knows.
     pub options: SetupOptions,
 }
@@ -261,7 +267,7 @@ pub enum Refusal {
     #[error("there is no question {0} in this session")]
     NoQuestion(String),
     /// Somebody was faster, or it is over.
-    #[error("this question is over: {0:?}")]
+    #[error("{}", over(.0))]
     Over(Answered),
     /// The answer does not fit the question.
     #[error("{0}")]
@@ -275,9 +281,28 @@ pub enum Refusal {
     /// Too much is waiting to be written or delivered.
     #[error("{0}")]
     Busy(String),
+    /// It is taken in, but cannot be written yet.
+    #[error("this waits until the log can be written, and happens then; do not send it again: {0}")]
+    Waits(String),
     /// The agent refused, or is not there.
     #[error("{0}")]
     Agent(String),
+}
+
+/// How a question ended, for who comes too late.
+fn over(answered: &Answered) -> String {
+    let how = match answered.outcome {
+        Outcome::Allowed => "allowed it",
+        Outcome::AllowedForSession => "allowed it for the session",
+        Outcome::AllowedAndSaved => "allowed it from now on",
+        Outcome::Denied => "denied it",
+        Outcome::Answered => "answered it",
+        Outcome::Cancelled => return "too late: this question was taken back".to_owned(),
+        Outcome::TimedOut => return "too late: nobody answered this question in time".to_owned(),
+        Outcome::AgentEnded => return "too late: the agent that asked has ended".to_owned(),
+    };
+    let who = answered.by.as_deref().unwrap_or("somebody");
+    format!("too late: {who} was faster and {how}")
 }
 
 /// What an agent does.
@@ -294,7 +319,7 @@ pub enum AgentEvent {
     /// It wants to know something.
     Asked(Question),
     /// A question needs no answer any more.
-    Withdrawn(String, crate::Outcome),
+    Withdrawn(String, Outcome),
     /// It wrote what cannot be used, or complained on its standard error.
     Note(crate::NoteCode, String),
     /// Its permission mode or model was changed.

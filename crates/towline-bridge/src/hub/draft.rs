@@ -183,6 +183,24 @@ impl Drafts {
 }
 
 impl DraftBlock {
+    /// A block with a text so far, for tests of what is made of it.
+    #[cfg(test)]
+    pub(crate) fn new(block: u64, part: Part, text: &str) -> Self {
+        Self {
+            block,
+            part,
+            tool_name: None,
+            offset: 0,
+            text: text.to_owned(),
+            end: units(text),
+        }
+    }
+
+    /// Where the block ends so far.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
     /// Where in the block the text was put.
     fn grow(&mut self, text: &str) -> u64 {
         let offset = self.end;

@@ -74,6 +74,22 @@ pub enum Item {
     Trouble(Option<Arc<str>>),
 }
 
+impl Item {
+    /// The session that it is about.
+    pub fn session(&self) -> Option<&BridgeId> {
+        match self {
+            Self::Frame { session, .. }
+            | Self::Delta { session, .. }
+            | Self::Live { session, .. }
+            | Self::Behind { session, .. }
+            | Self::Passing { session, .. }
+            | Self::Status { session, .. } => Some(session),
+            Self::Session(record) => Some(&record.id),
+            Self::Trouble(_) => None,
+        }
+    }
+}
+
 /// What a viewer has not taken yet.
 #[derive(Debug)]
 pub struct Outbox {
@@ -140,6 +156,11 @@ impl Outbox {
                 }
                 _ => None,
             })
+    }
+
+    /// How many bytes wait.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Whether something waits besides that the viewer is behind.

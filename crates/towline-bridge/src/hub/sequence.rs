@@ -12,7 +12,7 @@ use towline_protocol::{
 
 use crate::{Frame, Kind, log::Write};
 
-use super::{Item, Output, ViewerId, draft::Drafts};
+use super::{Item, Output, Refusal, Reply, ViewerId, draft::Drafts};
 
 #[derive(Debug)]
 pub(super) struct Sequence {
@@ -97,6 +97,24 @@ impl Sequence {
         }
     }
 
+    /// Tells whoever waits for something to be written that it is not, and why. It will be when it can be.
+    pub(super) fn excuse(&mut self, why: &str) {
+        for held in &mut self.held {
+            let Held::Frame(_, _, then) = held else {
+                continue;
+            };
+            for output in std::mem::take(then) {
+                match output {
+                    Output::Reply(ticket, _) => {
+                        let reply = Reply::Refused(Refusal::Waits(why.to_owned()));
+                        self.outputs.push_back(Output::Reply(ticket, reply));
+                    }
+                    other => then.push(other),
+                }
+            }
+        }
+    }
+
     /// The model streams.
     pub(super) fn stream(&mut self, line: &StreamEventLine) {
         if self.held.is_empty() {
@@ -163,8 +181,9 @@ impl Sequence {
                 drafts: Arc::new(self.drafts.snapshot()),
             }
         } else {
-            // A number that was never given is from another log: there is nothing to go on from.
-            let is_known = after < self.shown;
+            // A number that was never given is from another log: there is nothing to go on from. One that was given and is
+            // not shown yet was read from the log just now: the viewer looks again, and by then it is.
+            let is_known = after <= self.last;
             Item::Behind {
                 session,
                 after: if is_known { after } else { 0 },

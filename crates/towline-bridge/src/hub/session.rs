@@ -7,7 +7,8 @@ use std::collections::{HashMap, VecDeque};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use towline_protocol::{
-    Assistant, Frame as LineFrame, Number, SessionState, System, Text, ToHost, TurnResult,
+    Assistant, Frame as LineFrame, Number, SessionId, SessionState, System, Text, ToHost,
+    TurnResult, Uuid,
     dialect::pocket::{BridgeId, ClientMessageId, Status},
 };
 
@@ -169,7 +170,7 @@ impl Session {
         self.settle();
     }
 
-    pub(super) fn input(&mut self, input: Input, ticket: Ticket, now: u64) {
+    pub(super) fn input(&mut self, input: &Input, ticket: Ticket, now: u64) {
         if let Some(id) = &input.client_message_id
             && let Some(&seq) = self.taken.get(id)
         {
@@ -210,7 +211,7 @@ impl Session {
         } else {
             self.waiting.push_back(input.clone());
         }
-        self.append(Kind::Input, &input, then, now);
+        self.append(Kind::Input, input, then, now);
         self.wake();
         self.settle();
     }
@@ -218,8 +219,7 @@ impl Session {
     pub(super) fn answer(
         &mut self,
         id: &str,
-        decision: Decision,
-        by: String,
+        (decision, by): (Decision, String),
         ticket: Ticket,
         now: u64,
     ) {
@@ -292,6 +292,31 @@ impl Session {
         self.settle();
     }
 
+    /// Has the agent go back to a message: it is started again from there.
+    pub(super) fn rewind(&mut self, to: Uuid, now: u64) -> Result<(), Refusal> {
+        let Some(id) = self.record.agent_session_id.clone() else {
+            let why = "nothing was said yet: there is nothing to go back to".to_owned();
+            return Err(Refusal::Unfit(why));
+        };
+        if self.agent == Agent::Starting
+            || (self.agent == Agent::Up && self.status() != Status::Idle)
+        {
+            let why = "the agent is at work: interrupt it first, or wait".to_owned();
+            return Err(Refusal::Busy(why));
+        }
+        if self.has_agent() {
+            self.doze(now);
+        }
+        self.note(NoteCode::Rewound, to.as_str(), now);
+        self.setup.from = From::Session {
+            id,
+            fork: false,
+            at: Some(to),
+        };
+        self.wake();
+        Ok(())
+    }
+
     /// Ends the agent; the session stays in the log.
     pub(super) fn stop(&mut self, now: u64) {
         if self.has_agent() {
@@ -301,6 +326,12 @@ impl Session {
         self.sleep(now);
         self.record.archived = true;
         self.is_changed = true;
+        self.settle();
+    }
+
+    /// Puts it back into the lists.
+    pub(super) fn reopen(&mut self) {
+        self.is_changed |= std::mem::take(&mut self.record.archived);
         self.settle();
     }
 
@@ -341,6 +372,8 @@ impl Session {
                 self.run += 1;
             }
             AgentEvent::SessionId(id) => {
+                // It has begun: from now on it is resumed by that name.
+                self.setup.session_id = None;
                 self.record.agent_session_id = Some(id.detached());
                 self.is_changed = true;
             }
@@ -411,6 +444,11 @@ impl Session {
                 let doing = status.status.as_option().map(Text::as_str);
                 self.is_compacting = doing == Some("compacting");
                 return self.pass(line.line());
+            }
+            // Until something better is known: an agent that dies in its first turn can be resumed, too.
+            ToHost::System(System::Init(init)) if self.record.agent_session_id.is_none() => {
+                self.record.agent_session_id = init.session_id.as_ref().map(SessionId::detached);
+                self.is_changed = true;
             }
             ToHost::System(System::SessionTitleChanged(change)) => {
                 self.record.title = change.title.as_option().map(ToString::to_string);

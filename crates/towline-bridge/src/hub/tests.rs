@@ -4,10 +4,11 @@ mod random;
 mod scene;
 
 use serde_json::json;
-use towline_protocol::dialect::pocket::Status;
+use towline_protocol::dialect::pocket::{BridgeId, Status};
 
 use super::{
-    AgentEvent, Change, Command, Control, Decision, Item, Order, Refusal, Remember, Reply, Scope,
+    AgentEvent, Change, Command, Control, Decision, From, Item, Order, Refusal, Remember, Reply,
+    Scope,
 };
 use crate::{Kind, NoteCode, Outcome};
 use scene::{Scene, allow, assistant, deny, input, question, result, text_delta, text_start};
@@ -70,7 +71,7 @@ fn an_agent_that_dies_at_work_is_dead_its_question_is_over_and_the_next_input_re
     scene.say(&session, "again", "two");
     assert_eq!(scene.status(&session), Status::Starting);
     let resumed = scene.orders.iter().any(|(_, _, order)| {
-        matches!(order, Order::Start(setup, _) if matches!(&setup.from, super::From::Session { id, fork: false, .. } if id == "s-1"))
+        matches!(order, Order::Start(setup, _) if matches!(&setup.from, From::Session { id, fork: false, .. } if id == "s-1"))
     });
     assert!(resumed, "{:?}", scene.orders);
     scene.agent(&session, AgentEvent::Started(None));
@@ -311,7 +312,7 @@ fn after_a_restart_numbers_go_on_and_what_was_open_is_cancelled() {
     scene.agent(&session, AgentEvent::Asked(question("q1")));
     let last = scene.frames(&session).last().unwrap().seq;
 
-    let mut scene = scene.restarted(vec![question("q1")]);
+    let mut scene = scene.restarted(&[question("q1")]);
     assert_eq!(scene.status(&session), Status::Dead);
     let frames = scene.frames(&session);
     assert_eq!(frames[0].seq, last + 1);
@@ -355,7 +356,7 @@ fn an_idle_agent_sleeps_and_wakes_on_input_and_makes_room_for_another() {
     let third = scene.started();
     assert_eq!(
         scene.closed(),
-        [second.clone()],
+        std::slice::from_ref(&second),
         "the idle one had to sleep"
     );
     scene.say(&third, "work", "x");
@@ -402,6 +403,111 @@ fn what_cannot_be_asked_of_a_sleeping_agent_is_refused_and_what_can_is_kept_for_
         AgentEvent::Changed(Change::Model(Some("opus".into()))),
     );
     assert!(scene.notes(&session).contains(&NoteCode::ModelChanged));
+}
+
+#[test]
+fn a_viewer_that_has_read_what_is_not_shown_yet_is_not_sent_back_to_the_start() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    let viewer = scene.viewer(Scope::Attached);
+    scene.auto_write = false;
+    scene.say(&session, "hello", "one");
+    scene.attach(viewer, &session, 1);
+    let items = scene.take(viewer);
+    assert!(
+        matches!(
+            items[..],
+            [Item::Behind {
+                after: 1,
+                gap: false,
+                ..
+            }]
+        ),
+        "{items:?}"
+    );
+    scene.attach(viewer, &session, 2);
+    let items = scene.take(viewer);
+    assert!(
+        matches!(
+            items[..],
+            [Item::Behind {
+                after: 0,
+                gap: true,
+                ..
+            }]
+        ),
+        "a number that was never given: {items:?}"
+    );
+}
+
+#[test]
+fn a_stopped_session_is_out_of_the_lists_until_it_is_opened_again() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    scene.command(Command::Stop(session.clone()));
+    let archived = |scene: &mut Scene| match scene.command(Command::Describe(session.clone())) {
+        Reply::Session(description) => description.record.archived,
+        other => panic!("{other:?}"),
+    };
+    assert!(archived(&mut scene));
+    scene.command(Command::Reopen(session.clone()));
+    assert!(!archived(&mut scene));
+    assert_eq!(scene.status(&session), Status::Idle, "it wakes on input");
+}
+
+#[test]
+fn going_back_to_a_message_starts_the_agent_again_from_there_and_not_while_it_works() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    let rewind = |session: &BridgeId| Command::Rewind(session.clone(), "u1".into());
+    let reply = scene.command(rewind(&session));
+    assert!(
+        matches!(reply, Reply::Refused(Refusal::Unfit(_))),
+        "nothing was said yet: {reply:?}"
+    );
+    scene.agent(&session, AgentEvent::SessionId("agent-1".into()));
+    scene.command(Command::Input(session.clone(), input("go", None)));
+    let reply = scene.command(rewind(&session));
+    assert!(
+        matches!(reply, Reply::Refused(Refusal::Busy(_))),
+        "at work: {reply:?}"
+    );
+    scene.line(&session, &result());
+    let reply = scene.command(rewind(&session));
+    assert!(matches!(reply, Reply::Done(None)), "{reply:?}");
+    let Some((_, _, Order::Start(setup, _))) = scene.orders.last() else {
+        panic!("the agent is not started: {:?}", scene.orders.last());
+    };
+    let from = From::Session {
+        id: "agent-1".into(),
+        fork: false,
+        at: Some("u1".into()),
+    };
+    assert_eq!(setup.from, from);
+    // What was gone back to counts once.
+    scene.agent(&session, AgentEvent::Started(None));
+    scene.agent(
+        &session,
+        AgentEvent::Ended {
+            how: "gone".into(),
+            wanted: false,
+        },
+    );
+    scene.command(Command::Input(session.clone(), input("again", None)));
+    let starts = scene
+        .orders
+        .iter()
+        .rev()
+        .find_map(|(_, _, order)| match order {
+            Order::Start(setup, _) => Some(setup.from.clone()),
+            _ => None,
+        });
+    let resumed = From::Session {
+        id: "agent-1".into(),
+        fork: false,
+        at: None,
+    };
+    assert_eq!(starts, Some(resumed));
 }
 
 #[test]

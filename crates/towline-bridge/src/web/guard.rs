@@ -30,7 +30,7 @@ pub(super) async fn check_host(
         request
             .uri()
             .authority()
-            .map(|authority| authority.as_str())
+            .map(axum::http::uri::Authority::as_str)
     });
     match site
         .hosts

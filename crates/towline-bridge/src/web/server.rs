@@ -92,7 +92,7 @@ impl Server {
                 }
             };
             let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
-                connections.spawn(turn_away(stream));
+                turn_away(&stream);
                 continue;
             };
             let (router, tls) = (self.router.clone(), self.tls.clone());
@@ -146,7 +146,7 @@ async fn talk(
 }
 
 /// Says that there is no room, in as few words as there are.
-async fn turn_away(stream: TcpStream) -> () {
+fn turn_away(stream: &TcpStream) {
     const WORDS: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     let written: io::Result<usize> = stream.try_write(WORDS);
     // Whoever is not there any more needs no answer.

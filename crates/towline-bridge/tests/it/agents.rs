@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use towline_bridge::agents::{
-    AgentChoice, Agents, ApiKey, Beginning, Bypass, Found, SessionOptions,
+use towline_bridge::{
+    agents::{AgentChoice, Agents, ApiKey, Bypass, Found},
+    hub::{From, Setup, SetupOptions},
 };
 use towline_host::PermissionMode;
 
@@ -24,14 +25,10 @@ fn choice(name: &str, args: &[&str]) -> AgentChoice {
     }
 }
 
-fn options() -> SessionOptions {
-    SessionOptions {
+fn setup() -> Setup {
+    Setup {
         directory: "/work".into(),
-        additional_directories: Vec::new(),
-        model: None,
-        permission_mode: None,
-        bypass: Bypass::Refused,
-        beginning: Beginning::New,
+        ..Setup::default()
     }
 }
 
@@ -144,80 +141,52 @@ fn an_agent_of_the_configuration_takes_the_place_of_another_of_its_name() {
 #[test]
 fn what_a_session_wants_becomes_flags() {
     const ALWAYS: &str = "--output-format stream-json --verbose --permission-prompt-tool stdio --include-partial-messages";
+    let session = |fork: bool, at: Option<&str>| From::Session {
+        id: "7c1f".into(),
+        fork,
+        at: at.map(Into::into),
+    };
     let own = choice("own", &["run", "--fast"]);
     let offline = choice("offline", &["--model", "offline"]);
-    let with = |change: fn(&mut SessionOptions)| {
-        let mut options = options();
-        change(&mut options);
-        options
-    };
-    for (choice, options, before, after) in [
-        (&own, options(), "run --fast ", ""),
-        (
-            &own,
-            with(|options| options.model = Some("opus".into())),
-            "run --fast ",
-            " --model opus",
-        ),
-        (
-            &own,
-            with(|options| options.model = Some("-x".into())),
-            "run --fast ",
-            " --model=-x",
-        ),
-        (
-            &offline,
-            with(|options| options.model = Some("opus".into())),
-            "--model offline ",
-            "",
-        ),
-        (
-            &own,
-            with(|options| options.additional_directories = vec!["/a".into(), "/b".into()]),
-            "run --fast ",
-            " --add-dir /a --add-dir /b",
-        ),
-        (
-            &own,
-            with(|options| options.permission_mode = Some(PermissionMode::Plan)),
-            "run --fast ",
-            " --permission-mode plan",
-        ),
-        (
-            &own,
-            with(|options| options.permission_mode = Some(PermissionMode::BypassPermissions)),
-            "run --fast ",
-            "",
-        ),
-        (
-            &own,
-            with(|options| {
-                options.permission_mode = Some(PermissionMode::BypassPermissions);
-                options.bypass = Bypass::Enabled;
-            }),
-            "run --fast ",
-            " --allow-dangerously-skip-permissions --permission-mode bypassPermissions",
-        ),
-        (
-            &own,
-            with(|options| options.beginning = Beginning::Resume("7c1f".into())),
-            "run --fast ",
-            " --resume 7c1f",
-        ),
-        (
-            &own,
-            with(|options| options.beginning = Beginning::Fork("7c1f".into())),
-            "run --fast ",
-            " --resume 7c1f --fork-session",
-        ),
-    ] {
-        let command = choice.command(&options).to_string();
+    let (refused, enabled) = (Bypass::Refused, Bypass::Enabled);
+    let bypass = || Some(PermissionMode::BypassPermissions);
+    #[rustfmt::skip]
+    let cases = [
+        (&own, refused, setup(), ""),
+        (&own, refused, Setup { model: Some("opus".into()), ..setup() }, " --model opus"),
+        (&own, refused, Setup { model: Some("-x".into()), ..setup() }, " --model=-x"),
+        (&offline, refused, Setup { model: Some("opus".into()), ..setup() }, ""),
+        (&own, refused, Setup { additional_directories: vec!["/a".into(), "/b".into()], ..setup() },
+            " --add-dir /a --add-dir /b"),
+        (&own, refused, Setup { permission_mode: Some(PermissionMode::Plan), ..setup() }, " --permission-mode plan"),
+        (&own, refused, Setup { permission_mode: bypass(), ..setup() }, ""),
+        (&own, enabled, Setup { permission_mode: bypass(), ..setup() },
+            " --allow-dangerously-skip-permissions --permission-mode bypassPermissions"),
+        (&own, refused, Setup { session_id: Some("5e55".into()), ..setup() }, " --session-id 5e55"),
+        (&own, refused, Setup { from: From::Latest, ..setup() }, " --continue"),
+        (&own, refused, Setup { from: session(false, None), session_id: Some("5e55".into()), ..setup() },
+            " --resume 7c1f"),
+        (&own, refused, Setup { from: session(true, None), ..setup() }, " --resume 7c1f --fork-session"),
+        (&own, refused, Setup { from: session(true, Some("a5e0")), ..setup() },
+            " --resume 7c1f --resume-session-at a5e0 --fork-session"),
+        (&own, refused, Setup { options: SetupOptions {
+            effort: Some("xhigh".into()),
+            max_turns: Some(3),
+            max_budget_usd: Some(0.5),
+            fallback_model: Some("haiku".into()),
+            forget: true,
+        }, ..setup() },
+            " --effort xhigh --max-turns 3 --max-budget-usd 0.5 --fallback-model haiku --no-session-persistence"),
+    ];
+    for (choice, bypass, setup, flags) in cases {
+        let before = choice.args.join(" ");
+        let command = choice.command(&setup, bypass).to_string();
         assert_eq!(
             command,
-            format!("/bin/agent {before}{ALWAYS}{after} --input-format stream-json")
+            format!("/bin/agent {before} {ALWAYS}{flags} --input-format stream-json")
         );
     }
-    let command = own.command(&options());
+    let command = own.command(&setup(), refused);
     assert!(
         command
             .environment()

@@ -22,13 +22,14 @@ pub struct Draft {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DraftBlock {
     index: u64,
-    start: Block,
+    /// In a box, as what it becomes: a block is large, and most of what a draft holds is text.
+    start: Box<Block>,
     /// The text, the thinking, or the JSON of a tool's input so far.
     grown: String,
     signature: Option<Text>,
     citations: Vec<Json>,
     complete: bool,
-    settled: Option<Block>,
+    settled: Option<Box<Block>>,
 }
 
 impl Draft {
@@ -98,7 +99,7 @@ impl Draft {
     pub fn text(&self) -> String {
         self.blocks
             .iter()
-            .filter(|block| matches!(block.start, Block::Text(_)))
+            .filter(|block| matches!(*block.start, Block::Text(_)))
             .map(DraftBlock::grown)
             .collect()
     }
@@ -111,7 +112,7 @@ impl Draft {
         };
         let block = DraftBlock {
             index,
-            start: start.clone(),
+            start: Box::new(start.clone()),
             grown,
             signature: None,
             citations: Vec::new(),
@@ -181,7 +182,7 @@ impl Draft {
     /// The final line of a block came. The real CLI writes them in order, each before its block's stop event.
     pub(super) fn settle_block(&mut self, block: &Block) {
         if let Some(draft) = self.blocks.iter_mut().find(|draft| draft.settled.is_none()) {
-            draft.settled = Some(block.clone());
+            draft.settled = Some(Box::new(block.clone()));
         }
     }
 }
@@ -204,12 +205,12 @@ impl DraftBlock {
 
     /// The block as its final line has it, once that came.
     pub fn settled(&self) -> Option<&Block> {
-        self.settled.as_ref()
+        self.settled.as_deref()
     }
 
     /// The block as the stream events built it. A tool's input is there once its JSON is whole.
     pub fn built(&self) -> Block {
-        match &self.start {
+        match &*self.start {
             Block::Text(start) => Block::Text(TextBlock {
                 text: self.grown.as_str().into(),
                 citations: if self.citations.is_empty() {

@@ -5,7 +5,6 @@ use crate::{
     json::Number,
     message::{ModelMessage, Usage},
     result::TurnResult,
-    wire::Nullable,
 };
 
 /// What the threads of a session have used.
@@ -36,8 +35,18 @@ struct Thread {
     parent: Option<ToolUseId>,
     /// Messages that are over.
     past: Tally,
-    /// The message that is not; its counts are replaced as they come, not added.
-    current: Option<(Option<MessageId>, Usage)>,
+    /// The message that is not.
+    current: Option<Current>,
+}
+
+/// A message whose counts are replaced as they come, not added. They alone are kept, for there may be many threads.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Current {
+    id: Option<MessageId>,
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_creation: u64,
 }
 
 impl Usages {
@@ -84,11 +93,13 @@ impl Usages {
         };
         let thread = self.thread_mut(parent);
         match &thread.current {
-            Some((id, _)) if *id == message.id && id.is_some() => {}
+            Some(current) if current.id == message.id && current.id.is_some() => {}
             _ => {
                 thread.close();
-                let id = message.id.as_ref().map(MessageId::detached);
-                thread.current = Some((id, Usage::default()));
+                thread.current = Some(Current {
+                    id: message.id.as_ref().map(MessageId::detached),
+                    ..Current::default()
+                });
                 thread.renew(usage);
                 self.note_context(parent);
             }
@@ -110,7 +121,7 @@ impl Usages {
     fn note_context(&mut self, parent: Option<&ToolUseId>) {
         if parent.is_none() {
             let current = self.thread(None).and_then(|thread| thread.current.as_ref());
-            self.context = current.map_or(0, |(_, usage)| usage.context_tokens());
+            self.context = current.map_or(0, Current::context);
         }
     }
 
@@ -146,17 +157,22 @@ impl Usages {
 impl Thread {
     /// Takes over the counts that a later line has; what else it says of the usage is not kept.
     fn renew(&mut self, newer: &Usage) {
-        let (_, usage) = self.current.get_or_insert_with(|| (None, Usage::default()));
-        usage.input_tokens = newer.input_tokens.or(usage.input_tokens);
-        usage.output_tokens = newer.output_tokens.or(usage.output_tokens);
-        keep_newer(
-            &mut usage.cache_read_input_tokens,
-            newer.cache_read_input_tokens,
-        );
-        keep_newer(
-            &mut usage.cache_creation_input_tokens,
-            newer.cache_creation_input_tokens,
-        );
+        let current = self.current.get_or_insert_default();
+        let counts = [
+            (&mut current.input, newer.input_tokens.as_ref()),
+            (&mut current.output, newer.output_tokens.as_ref()),
+            (
+                &mut current.cache_read,
+                newer.cache_read_input_tokens.as_option(),
+            ),
+            (
+                &mut current.cache_creation,
+                newer.cache_creation_input_tokens.as_option(),
+            ),
+        ];
+        for (count, newer) in counts {
+            *count = newer.copied().unwrap_or(*count);
+        }
     }
 
     fn close(&mut self) {
@@ -165,22 +181,22 @@ impl Thread {
     }
 
     fn total(&self) -> Tally {
-        let Some((_, usage)) = &self.current else {
+        let Some(current) = &self.current else {
             return self.past;
         };
-        let cached = |count: &Nullable<u64>| count.as_option().copied().unwrap_or(0);
         Tally {
-            input: self.past.input + usage.input_tokens.unwrap_or(0),
-            output: self.past.output + usage.output_tokens.unwrap_or(0),
-            cache_read: self.past.cache_read + cached(&usage.cache_read_input_tokens),
-            cache_creation: self.past.cache_creation + cached(&usage.cache_creation_input_tokens),
+            input: self.past.input + current.input,
+            output: self.past.output + current.output,
+            cache_read: self.past.cache_read + current.cache_read,
+            cache_creation: self.past.cache_creation + current.cache_creation,
             messages: self.past.messages + 1,
         }
     }
 }
 
-fn keep_newer(count: &mut Nullable<u64>, newer: Nullable<u64>) {
-    if newer.as_option().is_some() {
-        *count = newer;
+impl Current {
+    /// As [`Usage::context_tokens`].
+    fn context(&self) -> u64 {
+        self.input + self.cache_creation + self.cache_read + self.output
     }
 }

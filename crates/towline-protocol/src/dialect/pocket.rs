@@ -193,5 +193,7 @@ wire_strings! {
         Compacted = "compacted",
         /// The numbers have started over.
         Reset = "reset",
+        /// It was too slow, and was not told everything; the messages that it missed follow. An addition of ours.
+        Gap = "gap",
     }
 }

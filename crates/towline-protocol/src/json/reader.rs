@@ -649,6 +649,13 @@ impl Likely {
         Self { text, head, mask }
     }
 
+    /// The place of a key that was not expected.
+    #[inline(never)]
+    pub(crate) fn find(keys: &[Self], key: &str) -> Option<usize> {
+        keys.iter()
+            .position(|known| known.text.len() == key.len() + 3 && known.text[1..].starts_with(key))
+    }
+
     #[inline]
     fn begins(&self, window: &Window<'_>) -> bool {
         (window.head ^ self.head) & self.mask == 0

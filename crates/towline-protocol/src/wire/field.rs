@@ -187,7 +187,7 @@ impl<T: Parts> Field for Nullable<T> {
 }
 
 /// Reads a field under its standard name.
-#[inline]
+#[inline(never)]
 pub(crate) fn take<F: Field>(
     slot: &mut F::Slot,
     name: &'static str,

@@ -45,7 +45,8 @@ macro_rules! wire_structs {
                         $crate::json::Key::End => break,
                         $crate::json::Key::Expected(index) => SLOTS[index],
                         $crate::json::Key::Other(key) => match &*key {
-                            $( $crate::wire::wire_name!($field $(, $wire)?) => Slot::$field, )*
+                            // By a search and not by a `match`, which would be most of the code.
+                            known if let Some(index) = $crate::json::Likely::find(KEYS, known) => SLOTS[index],
                             $($($(
                                 $alias => {
                                     $crate::wire::take_alias::<$Type>(

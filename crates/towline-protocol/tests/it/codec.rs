@@ -152,6 +152,24 @@ fn long_and_short_lines_are_cut_from_any_room() {
 }
 
 #[test]
+fn what_a_long_line_needed_goes_with_it() {
+    for length in [20_000, 500_000, 3 << 20] {
+        let mut decoder = LineDecoder::default();
+        let input = format!("{}\nshort\n", "x".repeat(length));
+        let mut rest = input.as_bytes();
+        let Some(Line::Text(line)) = decoder.next_line(&mut rest) else {
+            panic!("no line")
+        };
+        assert_eq!(line.len(), length);
+        assert!(decoder.capacity() <= 1 << 14, "{}", decoder.capacity());
+        assert_eq!(
+            decoder.next_line(&mut rest),
+            Some(Line::Text("short".into()))
+        );
+    }
+}
+
+#[test]
 fn memory_of_lines_that_are_gone_is_used_again() {
     for in_use in [0, 1, 100] {
         let mut decoder = LineDecoder::default();
@@ -171,9 +189,9 @@ fn memory_of_lines_that_are_gone_is_used_again() {
                 kept.pop_front();
             }
         }
-        // Three blocks of 32 KiB at most, where all lines together take half a megabyte.
+        // Three blocks of 16 KiB at most, where all lines together take half a megabyte.
         assert!(
-            places.len() <= 27,
+            places.len() <= 15,
             "{} pages with {in_use} lines in use",
             places.len()
         );

@@ -157,6 +157,12 @@ const WALLS: &[Wall] = &[
         because: "it does no IO and reads no clock, file, environment or random number",
     },
     Wall {
+        name: "towline-process",
+        may_see: &[],
+        never: &["tokio"],
+        because: "how a child is waited for is the business of whoever starts it",
+    },
+    Wall {
         name: "towline-permission",
         may_see: &["towline-protocol"],
         never: &["hyper", "reqwest", "tokio", "tokio-util", "ureq"],
@@ -170,13 +176,18 @@ const WALLS: &[Wall] = &[
     },
     Wall {
         name: "towline-host",
-        may_see: &["towline-protocol", "towline-store"],
+        may_see: &["towline-process", "towline-protocol", "towline-store"],
         never: &[],
         because: "",
     },
     Wall {
         name: "towline-agent",
-        may_see: &["towline-protocol", "towline-permission", "towline-store"],
+        may_see: &[
+            "towline-process",
+            "towline-protocol",
+            "towline-permission",
+            "towline-store",
+        ],
         never: &["clap"],
         because: "the agent is a library and gets its configuration passed in",
     },
@@ -189,6 +200,7 @@ const WALLS: &[Wall] = &[
     Wall {
         name: "towline",
         may_see: &[
+            "towline-process",
             "towline-protocol",
             "towline-permission",
             "towline-store",

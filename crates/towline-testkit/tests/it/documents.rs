@@ -68,7 +68,35 @@ fn the_witnesses_of_the_protocol_document_exist() {
             );
         }
     }
-    assert!(tests > 260, "only {tests} tests named");
+    assert!(tests > 340, "only {tests} tests named");
+}
+
+/// A recorded conversation that PROTOCOL.md calls as a witness for the agent is one that the agent has.
+#[test]
+fn the_conversations_of_the_protocol_document_are_had() {
+    let document = fs::read_to_string(format!("{ROOT}PROTOCOL.md")).unwrap();
+    let had = fs::read_to_string(format!("{ROOT}crates/towline/tests/data/parity.toml")).unwrap();
+    let had: toml::Table = had.parse().unwrap();
+    let had: Vec<_> = had
+        .values()
+        .flat_map(|group| group.as_array().unwrap())
+        .map(|name| name.as_str().unwrap())
+        .collect();
+    let mut conversations = 0;
+    for named in document.split("parity (`").skip(1) {
+        let (named, _) = named.split_once(')').unwrap();
+        for name in named.split(", ").map(|name| name.trim_matches('`')) {
+            conversations += 1;
+            assert!(
+                had.contains(&name),
+                "PROTOCOL.md names {name}, which is not in parity.toml"
+            );
+        }
+    }
+    assert!(
+        conversations > 60,
+        "only {conversations} conversations named"
+    );
 }
 
 /// The file that a witness is said to be in: `module` of the protocol crate, `crate/module`, or `crate/src/module`.

@@ -4,7 +4,7 @@
 
 use std::num::NonZeroU64;
 
-use towline_agent::{Questions, SessionStart, ThinkingOption};
+use towline_agent::{FileSpec, Questions, SessionStart, ThinkingOption};
 use towline_permission::{Bypass, Destination, PermissionMode};
 use towline_store::SessionKey;
 
@@ -12,6 +12,7 @@ use super::{
     Refusal,
     arguments::RawFlags,
     flags::{Flag, GROUPS, Id, REFUSED},
+    pull_request::PullRequest,
 };
 
 /// How lines get in and out.
@@ -52,8 +53,14 @@ pub(super) struct Choices {
     pub(super) max_budget_usd: Option<f64>,
     pub(super) session_id: Option<SessionKey>,
     pub(super) start: SessionStart,
+    /// `--fork-session`.
+    pub(super) fork: bool,
     /// The settings files that count.
     pub(super) sources: Vec<Destination>,
+    /// `--file`.
+    pub(super) files: Vec<FileSpec>,
+    /// `--from-pr`: a number, an address, or words to look for.
+    pub(super) pull_request: Option<PullRequest>,
 }
 
 impl Choices {
@@ -91,10 +98,27 @@ impl Choices {
             max_budget_usd: budget(flags)?,
             session_id: session_id(flags)?,
             start: start(flags)?,
+            fork: flags.has(Id::ForkSession),
             sources: sources(flags)?,
+            files: files(flags)?,
+            pull_request: pull_request(flags)?,
         };
         choices.check_together(flags)?;
         Ok(choices)
+    }
+
+    /// Goes on with this session, found or chosen after the flags were read.
+    pub(super) fn resume(&mut self, session: String) {
+        if let SessionStart::Resume { which, .. } = &mut self.start {
+            *which = session;
+        } else {
+            self.start = SessionStart::Resume {
+                which: session,
+                fork: self.fork,
+                at: None,
+                drops_turn: None,
+            };
+        }
     }
 
     fn check_together(&self, flags: &RawFlags) -> Result<(), Refusal> {
@@ -102,9 +126,6 @@ impl Choices {
         let streams = output == OutputFormat::StreamJson;
         let wrong = if input == InputFormat::StreamJson && !streams {
             "Error: --input-format=stream-json requires output-format=stream-json."
-        } else if streams && flags.has(Id::Print) && !flags.has(Id::Verbose) {
-            // Document 003 starts an agent without either; so only who says `-p` is held to it.
-            "Error: When using --print, --output-format=stream-json requires --verbose"
         } else if flags.has(Id::PartialMessages) && !streams {
             "Error: --include-partial-messages requires --print and --output-format=stream-json."
         } else if flags.has(Id::ReplayUserMessages) && input != InputFormat::StreamJson {
@@ -113,8 +134,10 @@ impl Choices {
             "Error: --resume-drops-turn requires --resume-session-at"
         } else if flags.has(Id::ResumeSessionAt) && !flags.has(Id::Resume) {
             "Error: --resume-session-at requires --resume"
+        } else if flags.has(Id::FromPr) && (flags.has(Id::Resume) || flags.has(Id::Continue)) {
+            "Error: --from-pr cannot be used with --resume or --continue: each names the session to go on with."
         } else if self.session_id.is_some()
-            && (flags.has(Id::Resume) || flags.has(Id::Continue))
+            && (flags.has(Id::FromPr) || flags.has(Id::Resume) || flags.has(Id::Continue))
             && !flags.has(Id::ForkSession)
         {
             "Error: --session-id can only be used with --continue or --resume if --fork-session is also specified."
@@ -199,6 +222,30 @@ fn start(flags: &RawFlags) -> Result<SessionStart, Refusal> {
         SessionStart::Continue { fork }
     } else {
         SessionStart::New
+    })
+}
+
+fn files(flags: &RawFlags) -> Result<Vec<FileSpec>, Refusal> {
+    let specs = flags.values(Id::File).map(|spec| {
+        FileSpec::read(spec).map_err(|why| Refusal::new(format!("Error: --file {spec}: {why}")))
+    });
+    specs.collect()
+}
+
+/// A `--from-pr` without a value is asked about by whoever has a terminal.
+fn pull_request(flags: &RawFlags) -> Result<Option<PullRequest>, Refusal> {
+    if !flags.has(Id::FromPr) {
+        return Ok(None);
+    }
+    let value = flags.value(Id::FromPr).unwrap_or_default().trim();
+    if value.is_empty() {
+        return Ok(Some(PullRequest::Any));
+    }
+    let known = PullRequest::read(value);
+    known.map(Some).ok_or_else(|| {
+        Refusal::new(format!(
+            "Error: --from-pr {value}: the number of a pull request or its address is expected"
+        ))
     })
 }
 

@@ -8,15 +8,16 @@ use std::{
 
 use serde_json::Value;
 use towline_agent::{
-    AgentOptions, Config, Limits, McpOptions, MemorySources, ModelOptions, MoreOutput,
-    OutputOptions, PromptOptions, Provider, SessionOptions, SettingsText, Shell, Tools, Web,
+    AgentOptions, Config, FileSpec, FilesToFetch, Limits, McpOptions, MemorySources, ModelOptions,
+    MoreOutput, OutputOptions, PromptOptions, Provider, Secret, SessionOptions, SettingsText,
+    Shell, Tools, knows_model,
 };
 use towline_permission::{Destination, PermissionMode, Places, Startup};
 
 use super::{
     Refusal, api,
     arguments::RawFlags,
-    choices::{Choices, Formats},
+    choices::{Choices, Formats, InputFormat},
     documents::{Documents, SettingsDocument},
     flags::Id,
     surroundings::{Environment, Surroundings, is_on, number, variable},
@@ -34,6 +35,8 @@ pub(super) struct Plan {
     pub(super) expects_dialect: bool,
     /// What a person should know.
     pub(super) notices: Vec<String>,
+    /// The model, if nobody here knows it.
+    pub(super) unknown_model: Option<String>,
 }
 
 /// Puts it all together.
@@ -57,7 +60,10 @@ pub(super) fn plan(
         ));
     }
     let model = model(flags, &choices, &documents, &environment);
-    let provider = match model.name.as_deref() {
+    let named = model.name.as_deref().or(model.usual.as_deref());
+    let unknown_model = named.filter(|name| !name.is_empty() && !knows_model(name));
+    let unknown_model = unknown_model.map(ToOwned::to_owned);
+    let provider = match named {
         Some("offline") => Provider::Offline,
         _ => Provider::Api(api::options(&environment)),
     };
@@ -84,18 +90,16 @@ pub(super) fn plan(
         },
         tools: Tools {
             only: only_tools(flags),
-            answer_schema: documents.answer_schema.clone(),
+            answer: documents.answer.clone(),
         },
         mcp: McpOptions {
             servers: documents.servers.clone(),
             strict: flags.has(Id::StrictMcpConfig) || flags.has(Id::SafeMode),
         },
+        files: files(choices.files, &environment),
         shell: shell(&environment),
-        web: Web::default(),
-        agents: AgentOptions {
-            defined: documents.agents.clone(),
-            main: owned(flags, Id::Agent),
-        },
+        web: api::web(&environment),
+        agents: agents(flags, choices.formats, &documents),
         settings: settings(&documents, is_bare),
         permissions,
         questions: choices.questions,
@@ -120,7 +124,27 @@ pub(super) fn plan(
         key_helper,
         expects_dialect: flags.has(Id::Cwd),
         notices,
+        unknown_model,
     })
+}
+
+/// Files to fetch, with a token of their own if there is one.
+fn files(specs: Vec<FileSpec>, environment: &Environment) -> FilesToFetch {
+    let token = variable(environment, "CLAUDE_CODE_SESSION_ACCESS_TOKEN");
+    FilesToFetch {
+        specs,
+        token: token.map(|token| Secret(token.to_owned())),
+    }
+}
+
+/// Who the session is. A host that speaks in lines may still define it.
+fn agents(flags: &RawFlags, formats: Formats, documents: &Documents) -> AgentOptions {
+    let main = owned(flags, Id::Agent);
+    AgentOptions {
+        defined: documents.agents.clone(),
+        must_exist: main.is_some() && formats.input == InputFormat::Text,
+        main: main.or_else(|| text_setting(documents, "agent", Who::Anybody)),
+    }
 }
 
 fn memory_sources(sources: &[Destination]) -> MemorySources {
@@ -220,11 +244,12 @@ fn model(
     documents: &Documents,
     environment: &Environment,
 ) -> ModelOptions {
-    let name = owned(flags, Id::Model)
-        .or_else(|| variable(environment, "ANTHROPIC_MODEL").map(ToOwned::to_owned))
-        .or_else(|| text_setting(documents, "model", Who::Anybody));
+    let usual = variable(environment, "ANTHROPIC_MODEL").map(ToOwned::to_owned);
+    let usual = usual.or_else(|| text_setting(documents, "model", Who::Anybody));
+    let trimmed = |name: String| name.trim().to_owned();
     ModelOptions {
-        name: name.map(|name| name.trim().to_owned()),
+        name: owned(flags, Id::Model).map(trimmed),
+        usual: usual.map(trimmed),
         fallback: owned(flags, Id::FallbackModel),
         thinking: choices.thinking,
         max_thinking_tokens: choices

@@ -11,6 +11,7 @@ use std::{
 
 use anyhow::bail;
 use serde_json::{Map, Value};
+use towline_agent::{AgentDefinition, AnswerForm};
 use towline_permission::{Destination, Settings};
 use towline_store::{Home, SettingsFile, Workspace};
 
@@ -34,8 +35,8 @@ pub(super) struct Documents {
     pub(super) system_prompt: Option<String>,
     pub(super) append_system_prompt: Option<String>,
     pub(super) servers: BTreeMap<String, Value>,
-    pub(super) agents: BTreeMap<String, Value>,
-    pub(super) answer_schema: Option<Value>,
+    pub(super) agents: Vec<AgentDefinition>,
+    pub(super) answer: Option<AnswerForm>,
     /// What was left out and why, for a person.
     pub(super) notices: Vec<String>,
 }
@@ -86,7 +87,7 @@ impl Documents {
             )?,
             servers: servers(flags, &folder)?,
             agents: agents(flags, &folder)?,
-            answer_schema: answer_schema(flags)?,
+            answer: answer(flags)?,
             settings: files.into_iter().filter_map(document).collect(),
             user_home: user_home.unwrap_or_else(|| home.folder().to_owned()),
             folder,
@@ -229,39 +230,36 @@ fn servers(flags: &RawFlags, folder: &Path) -> anyhow::Result<BTreeMap<String, V
     Ok(servers)
 }
 
-fn agents(flags: &RawFlags, folder: &Path) -> anyhow::Result<BTreeMap<String, Value>> {
+fn agents(flags: &RawFlags, folder: &Path) -> anyhow::Result<Vec<AgentDefinition>> {
     let Some(value) = flags
         .value(Id::Agents)
         .filter(|value| !value.trim().is_empty())
     else {
-        return Ok(BTreeMap::new());
+        return Ok(Vec::new());
     };
     let refuse =
         |wrong: String| Refusal::new(format!("Error: Invalid --agents configuration: {wrong}"));
     let text = text_or_file(value, folder, "file").map_err(refuse)?;
     let agents = object(&text).map_err(refuse)?;
-    if let Some((name, _)) = agents
+    let agents = agents
         .iter()
-        .find(|(_, definition)| !definition.is_object())
-    {
-        bail!(refuse(format!(
-            "{name} is not an object with a description and a prompt"
-        )));
-    }
-    Ok(agents.into_iter().collect())
+        .map(|(name, definition)| AgentDefinition::read(name, definition));
+    Ok(agents.collect::<Result<_, _>>().map_err(refuse)?)
 }
 
-fn answer_schema(flags: &RawFlags) -> Result<Option<Value>, Refusal> {
+fn answer(flags: &RawFlags) -> Result<Option<AnswerForm>, Refusal> {
     let Some(text) = flags.value(Id::JsonSchema) else {
         return Ok(None);
     };
-    match serde_json::from_str(text) {
-        Ok(schema @ Value::Object(_)) => Ok(Some(schema)),
-        Ok(_) => Err(Refusal::new("Error: --json-schema must be a JSON object")),
-        Err(error) => Err(Refusal::new(format!(
-            "Error: --json-schema is not valid JSON: {error}"
-        ))),
+    let refuse = |wrong: String| Refusal::new(format!("Error: --json-schema {wrong}"));
+    let schema: Value = serde_json::from_str(text)
+        .map_err(|error| refuse(format!("is not valid JSON: {error}")))?;
+    if !schema.is_object() {
+        return Err(refuse("must be a JSON object".to_owned()));
     }
+    let form = AnswerForm::new(schema);
+    form.map(Some)
+        .map_err(|error| refuse(format!("is not a valid JSON Schema: {error}")))
 }
 
 /// JSON as it was given, or the text of the file it names.

@@ -109,7 +109,7 @@ flags! {
         Print ["-p", "--print"] Nothing, "answer and exit; so it is anyway where there is no terminal";
         InputFormat ["--input-format"] Value("format"), "text (default), or stream-json: lines of JSON on standard input";
         OutputFormat ["--output-format"] Value("format"), "text (default), json (the result), or stream-json (every line)";
-        Verbose ["--verbose"] Nothing, "with json, every line in one array; stream-json with -p needs it";
+        Verbose ["--verbose"] Nothing, "with json, every line in one array";
         PartialMessages ["--include-partial-messages"] Nothing, "write the pieces of a message as they come (stream-json)";
         HookEvents ["--include-hook-events"] Nothing, "write when hooks start and what they answer";
         SubagentText ["--forward-subagent-text"] Nothing, "write the words of subagents too";
@@ -120,12 +120,14 @@ flags! {
     "Session" {
         Continue ["-c", "--continue"] Nothing, "go on with the newest session of this folder";
         Resume ["-r", "--resume"] Maybe("value"), "go on with a session: its id, its title, or the path of its file";
+        FromPr ["--from-pr"] Maybe("number|url"), "go on with the newest session that made this pull request";
         ForkSession ["--fork-session"] Nothing, "go on under a new id, and leave the old session as it is";
         ResumeSessionAt ["--resume-session-at"] Value("message id"), "go on from this message, and forget what followed";
         ResumeDropsTurn ["--resume-drops-turn"] Value("message id"), "with it, leave out the turn of this user message";
         SessionUuid ["--session-id"] Value("uuid"), "the id of a new session or of a fork";
         Name ["-n", "--name"] Value("name"), "a title for the session";
         NoSessionPersistence ["--no-session-persistence"] Switch, "keep nothing of the session on disk";
+        File ["--file"] Many("specs"), "first fetch files of the API: file_id:relative_path, into <session id>/uploads";
         Cwd ["--cwd"] Value("folder"), "work in this folder instead of the current one";
     }
     "Model" {
@@ -196,8 +198,6 @@ flags! {
         Cloud ["--cloud"] Maybe("description|session_id|url"), "there is no cloud behind this program";
         Desktop ["--desktop"] Nothing, "there is no desktop application";
         Environment ["--environment"] Value("environment_id"), "there is no cloud behind this program";
-        File ["--file"] Many("specs"), "files are not downloaded; put them into the folder first";
-        FromPr ["--from-pr"] Maybe("value"), "sessions are not linked to pull requests; use --resume";
         RemoteControl ["--remote-control"] Maybe("name"), "use `towline serve`";
         Restricted ["--restricted"] Nothing, "use --tools, --disallowedTools and --setting-sources=";
         Teleport ["--teleport"] Maybe("session"), "there is no cloud behind this program";

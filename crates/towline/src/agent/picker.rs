@@ -1,8 +1,8 @@
-//! `--resume` without a value, on a terminal: the sessions of this project, to choose one by its number.
+//! `--resume` or `--from-pr` without a value, on a terminal: sessions of this project, to choose one by its number.
 
 use std::io::{self, BufRead, Write};
 
-use towline_store::{Home, ListQuery, Scope, SessionSummary};
+use towline_store::{ListQuery, Scope, SessionSummary};
 
 use super::documents::Documents;
 use crate::terminal::escaped;
@@ -17,10 +17,12 @@ pub(super) struct Picked {
 }
 
 /// Lets a person choose; nothing if there is no choice, or none was made.
-pub(super) fn pick(documents: &Documents, needs_prompt: bool) -> anyhow::Result<Option<Picked>> {
-    let sessions = sessions(&documents.home, documents)?;
+pub(super) fn pick(
+    sessions: &[SessionSummary],
+    needs_prompt: bool,
+) -> anyhow::Result<Option<Picked>> {
     let asked = ask(
-        &sessions,
+        sessions,
         needs_prompt,
         &mut io::stdin().lock(),
         &mut io::stdout().lock(),
@@ -28,8 +30,9 @@ pub(super) fn pick(documents: &Documents, needs_prompt: bool) -> anyhow::Result<
     Ok(asked)
 }
 
-fn sessions(home: &Home, documents: &Documents) -> anyhow::Result<Vec<SessionSummary>> {
-    let listing = home.list(&ListQuery {
+/// The newest sessions of the project.
+pub(super) fn newest(documents: &Documents) -> anyhow::Result<Vec<SessionSummary>> {
+    let listing = documents.home.list(&ListQuery {
         scope: Scope::Project(documents.folder.clone()),
         limit: Some(MOST),
         ..ListQuery::default()
@@ -94,10 +97,12 @@ fn answer(
 }
 
 /// What a screen can show.
-const MOST: usize = 20;
+pub(super) const MOST: usize = 20;
 
 #[cfg(test)]
 mod tests {
+    use towline_store::Home;
+
     use super::*;
 
     /// What was chosen of two sessions, and what was asked in the end.

@@ -22,7 +22,7 @@ use super::{
     config::Plan,
     first_line, key_helper,
     print::Printer,
-    signals::{self, Signals},
+    signals::Signals,
 };
 use crate::dialect;
 
@@ -57,7 +57,7 @@ async fn work(mut plan: Plan, mut signals: mpsc::Receiver<Signal>) -> anyhow::Re
             let prompt = tokio::select! {
                 prompt = prompt(plan.prompt) => prompt?,
                 // There is no turn yet to interrupt, and so the process is meant.
-                Some(signal) = signals.recv() => return Ok(Exit::with(signals::code(signal))),
+                Some(signal) = signals.recv() => return Ok(Exit::with(signal.exit_code())),
             };
             let line = ToAgent::User(Box::new(User::say(prompt.as_str())));
             let line = format!("{}\n", line.to_standard_json().as_str());
@@ -74,7 +74,7 @@ async fn converse(plan: Plan, mut signals: mpsc::Receiver<Signal>) -> anyhow::Re
         // There is no turn yet to interrupt: the session is over, as after one.
         Some(signal) = signals.recv() => return Ok(Exit::with(match signal {
             Signal::Interrupt => 0,
-            Signal::Terminate | Signal::Hangup => signals::code(signal),
+            Signal::Terminate | Signal::Hangup => signal.exit_code(),
         })),
     };
     let opened = opened.context("cannot read standard input")?;

@@ -58,7 +58,7 @@ struct Patience {
 impl Patience {
     /// A signal came. Gives the exit code if the process is to end now.
     fn handle(&mut self, signal: Signal, now: Instant) -> Option<u8> {
-        let code = code(signal);
+        let code = signal.exit_code();
         if signal == Signal::Interrupt {
             let before = self.interrupted.replace(now);
             let again = before.is_some_and(|before| now.duration_since(before) < MOMENT);
@@ -69,15 +69,6 @@ impl Patience {
         }
         self.deadline = Some((now + GRACE, code));
         None
-    }
-}
-
-/// What a shell says of a program that a signal ended.
-pub(super) fn code(signal: Signal) -> u8 {
-    match signal {
-        Signal::Hangup => 129,
-        Signal::Interrupt => 130,
-        Signal::Terminate => 143,
     }
 }
 

@@ -16,6 +16,10 @@ const MOST: u64 = 60 << 20;
 /// The most that may wait in it for a host that does not read.
 const MOST_WAITING: u64 = 5 << 20;
 
+/// So many answers of 4 MiB, which are far more together than the agent may hold.
+const ANSWERS: usize = 150;
+const MOST_WITH_ANSWERS: u64 = 200 << 20;
+
 #[test]
 fn a_host_that_does_not_read_costs_no_memory_and_misses_nothing() {
     does_not_read(40_000, 10_000_000);
@@ -111,6 +115,34 @@ async fn stands_still(process: u32) {
         same = if now == last { same + 1 } else { 0 };
         last = now;
     }
+}
+
+#[test]
+fn large_answers_that_were_asked_for_all_at_once_wait_for_each_other() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(Script::new([])).await;
+        let mut agent = Driven::start(&room, &api.url(), &[]);
+        fs::write(room.project().join("large.txt"), "x".repeat(4 << 20)).unwrap();
+        let mut lines = String::new();
+        for number in 0..ANSWERS {
+            let request = json!({"subtype": "read_file", "path": "large.txt"});
+            let line = json!({"type": "control_request", "request_id": number.to_string(), "request": request});
+            lines.push_str(&format!("{line}\n"));
+        }
+        agent.write(lines.as_bytes()).await.unwrap();
+        stands_still(agent.id()).await;
+        let mut answered = [false; ANSWERS];
+        for _ in 0..ANSWERS {
+            let (line, length) = agent.measured_line().await.unwrap();
+            assert!(length > 4 << 20, "{length}");
+            let id = line["response"]["request_id"].as_str().unwrap();
+            answered[id.parse::<usize>().unwrap()] = true;
+        }
+        assert!(answered.iter().all(|answered| *answered));
+        let held = memory(agent.id(), "VmHWM:");
+        assert!(held < MOST_WITH_ANSWERS, "{held} bytes");
+    });
 }
 
 #[test]

@@ -18,7 +18,7 @@ use tokio::{
     time::timeout,
 };
 use towline_testkit::{
-    real_cli::RealCli,
+    real_cli::{RealCli, is_slow_wanted},
     script_api::{Script, ScriptApi},
 };
 
@@ -31,6 +31,15 @@ const MOST_HEARD: usize = 30;
 /// A room with towline in it.
 pub(crate) fn towline_room() -> RealCli {
     RealCli::of(PathBuf::from(env!("CARGO_BIN_EXE_towline"))).unwrap()
+}
+
+/// Rooms in which the same must hold: towline's and, in slow runs, the real CLI's.
+pub(crate) fn rooms(test: &str) -> Vec<RealCli> {
+    let mut rooms = vec![towline_room()];
+    if is_slow_wanted(&format!("{test}, with the real CLI")) {
+        rooms.push(RealCli::find().unwrap());
+    }
+    rooms
 }
 
 /// Runs a test that waits, on a thread of its own.

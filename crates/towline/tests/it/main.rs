@@ -6,25 +6,40 @@
 )]
 
 mod agent;
+mod answers;
+mod api_failures;
 mod backpressure;
 mod bad_input;
+mod clear;
 mod crash;
 mod dialect_session;
 mod driven;
+mod fetched_files;
+mod identity;
 mod page;
 mod parity;
 mod permission;
 mod permission_real;
+mod pocket;
+mod pocket_pressure;
+mod pocket_reconnect;
+mod pull_requests;
 mod resume;
 mod run;
 mod script_api;
+mod sdk_flags;
 mod sdks;
+mod serve;
+mod session_dialect;
 mod sessions;
 mod signals;
+mod statements;
+mod terminal;
 mod trace_check;
 mod trace_record;
 mod trace_replay;
 mod trace_show;
+mod unasked;
 
 #[test]
 fn wrong_usage_exits_with_2() {

@@ -11,17 +11,17 @@ impl Engine {
     /// Ends a command in the background. One that is not there needs no end.
     pub(super) fn stop_task(&mut self, ticket: Ticket, id: String) {
         let commands = self.commands.clone();
-        self.errands.spawn(async move {
+        self.errands.send(ticket, async move {
             commands.stop(&id).await;
-            (ticket, empty())
+            empty()
         });
     }
 
     /// What a command in the background has written.
     pub(super) fn task_output(&mut self, ticket: Ticket, id: String) {
         let commands = self.commands.clone();
-        self.errands.spawn(async move {
-            let answer = match commands.output(&id, MOST).await {
+        self.errands.send(ticket, async move {
+            match commands.output(&id, MOST).await {
                 None => Err(plain(
                     "get_task_output: no command with that task_id in this session",
                 )),
@@ -32,8 +32,7 @@ impl Engine {
                     truncated: Some(excerpt.is_cut),
                     ..TaskOutputAnswer::default()
                 }),
-            };
-            (ticket, answer)
+            }
         });
     }
 }

@@ -1,91 +1,42 @@
-//! What hosts ask about files, settings files and running commands.
+//! What hosts ask about files and settings files.
 
-use serde_json::{Value, json};
+use std::path::Path;
+
+use serde_json::Value;
 use towline_protocol::{
-    Json,
+    Failure, Json, Text, Ticket,
     control::{
-        answer::{FileSuggestionsAnswer, ReadFileAnswer},
+        answer::ReadFileAnswer,
         request::{ReadFile, SeedReadState, UpdateSettings},
     },
 };
 
 use super::{
     super::{Engine, mention::beginning_of},
-    Answered, empty, plain, value,
+    Answered, empty, plain,
+    suggestions::suggestions,
+    value,
 };
 
 /// How much of a file a host gets.
 const MAX_FILE: u64 = 10 << 20;
-/// How many files are suggested.
-const MAX_SUGGESTIONS: usize = 15;
-/// How many files are looked at for suggestions.
-const MAX_LOOKED_AT: usize = 20_000;
 
 impl Engine {
     /// A file, if the agent itself may read it without asking.
-    pub(super) fn read_file(&self, request: &ReadFile) -> Answered {
-        let denied = || plain(format!("read denied: {}", request.path));
+    pub(super) fn read_file(&mut self, ticket: Ticket, request: ReadFile) {
         let path = self.session.current().join(request.path.as_str());
         if !self.may_read(&path) {
-            return Err(denied());
+            return self.reply(ticket, Err(denied(&request)));
         }
-        let most = request.max_bytes.unwrap_or(MAX_FILE).min(MAX_FILE);
-        let (bytes, truncated) = beginning_of(&path, most).ok_or_else(denied)?;
-        let (contents, lossy) = match String::from_utf8(bytes) {
-            Ok(text) => (text, false),
-            Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
-        };
-        value(&ReadFileAnswer {
-            contents: contents.into(),
-            abs_path: Some(path.to_string_lossy().into_owned().into()),
-            lossy: Some(lossy),
-            truncated: truncated.then_some(true),
-            requested_path: Some(request.path.clone()),
-            ..ReadFileAnswer::default()
-        })
+        self.errands
+            .send_blocking(ticket, move || contents(&path, &request));
     }
 
-    /// Files whose path holds what was typed, shortest first.
-    pub(super) fn file_suggestions(&self, query: &str) -> FileSuggestionsAnswer {
-        let cwd = self.session.current();
-        let query = query.to_lowercase();
-        let mut found = Vec::new();
-        let mut folders = vec![cwd.clone()];
-        let mut looked_at = 0;
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-                looked_at += 1;
-                let name = entry.file_name();
-                if name.to_string_lossy().starts_with('.') || looked_at > MAX_LOOKED_AT {
-                    continue;
-                }
-                let path = entry.path();
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    if name != "node_modules" && name != "target" {
-                        folders.push(path);
-                    }
-                    continue;
-                }
-                let relative = path
-                    .strip_prefix(&cwd)
-                    .unwrap_or(&path)
-                    .to_string_lossy()
-                    .into_owned();
-                if relative.to_lowercase().contains(&query) {
-                    found.push(relative);
-                }
-            }
-        }
-        found.sort_by_key(|path| (path.len(), path.clone()));
-        found.truncate(MAX_SUGGESTIONS);
-        let suggestions = found.iter().filter_map(|path| {
-            Json::of(&json!({"id": format!("file-{path}"), "displayText": path})).ok()
-        });
-        FileSuggestionsAnswer {
-            suggestions: Some(suggestions.collect()),
-            cwd: Some(cwd.to_string_lossy().into_owned().into()),
-            ..FileSuggestionsAnswer::default()
-        }
+    /// Files for what a person has typed.
+    pub(super) fn suggest_files(&mut self, ticket: Ticket, typed: &Text) {
+        let (folder, typed) = (self.session.current(), typed.detached());
+        self.errands
+            .send_blocking(ticket, move || value(&suggestions(&folder, &typed)));
     }
 
     /// The host has shown the model a file already.
@@ -155,6 +106,27 @@ impl Engine {
         file.write(&(text + "\n")).map_err(|error| failed(&error))?;
         empty()
     }
+}
+
+fn contents(path: &Path, request: &ReadFile) -> Answered {
+    let most = request.max_bytes.unwrap_or(MAX_FILE).min(MAX_FILE);
+    let (bytes, truncated) = beginning_of(path, most).ok_or_else(|| denied(request))?;
+    let (contents, lossy) = match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+    };
+    value(&ReadFileAnswer {
+        contents: contents.into(),
+        abs_path: Some(path.to_string_lossy().into_owned().into()),
+        lossy: Some(lossy),
+        truncated: truncated.then_some(true),
+        requested_path: Some(request.path.clone()),
+        ..ReadFileAnswer::default()
+    })
+}
+
+fn denied(request: &ReadFile) -> Box<Failure> {
+    plain(format!("read denied: {}", request.path))
 }
 
 /// The settings that a host may change.

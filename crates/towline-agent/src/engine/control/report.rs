@@ -10,9 +10,8 @@ use towline_protocol::{
 };
 
 use super::super::{Engine, clock::millis, lines};
+use crate::model::cost::BYTES_IN_TOKEN;
 
-/// Bytes of text that make a token, roughly; only the API knows better.
-const BYTES_IN_TOKEN: usize = 4;
 /// Tokens that are kept free for a summary.
 const BUFFER: u64 = 33_000;
 

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use reqwest::{
-    NoProxy, Proxy, Url,
+    Url,
     header::{HeaderMap, HeaderName, HeaderValue},
 };
 use rustls::{ClientConfig, RootCertStore};
@@ -14,19 +14,19 @@ use crate::config::{ApiOptions, Credential, ProxyOptions};
 
 /// A client for one API.
 #[derive(Debug)]
-pub(super) struct Client {
-    pub(super) http: reqwest::Client,
+pub(in crate::model) struct Client {
+    pub(in crate::model) http: reqwest::Client,
     /// Where messages are asked for.
-    pub(super) url: Url,
+    pub(in crate::model) url: Url,
     /// The API's host and port, for words to a person.
-    pub(super) host: String,
+    pub(in crate::model) host: String,
     /// How long the API may be silent.
-    pub(super) timeout: Duration,
+    pub(in crate::model) timeout: Duration,
 }
 
 impl Client {
     /// Connects to nothing yet.
-    pub(super) fn new(options: &ApiOptions) -> Result<Self, ApiError> {
+    pub(in crate::model) fn new(options: &ApiOptions) -> Result<Self, ApiError> {
         let base = options.base_url.trim().trim_end_matches('/');
         let url = Url::parse(&format!("{base}/v1/messages?beta=true"))
             .ok()
@@ -49,7 +49,8 @@ impl Client {
             // Instead of those that the environment names.
             .no_proxy()
             .tls_backend_preconfigured(tls(&url, &options.proxy)?);
-        for proxy in proxies(&options.proxy)? {
+        let proxy = options.proxy.to(&url);
+        if let Some(proxy) = proxy.map_err(|error| setup(&error.to_string()))? {
             builder = builder.proxy(proxy);
         }
         let http = builder
@@ -89,23 +90,6 @@ fn headers(options: &ApiOptions) -> Result<HeaderMap, ApiError> {
         headers.insert(header, value);
     }
     Ok(headers)
-}
-
-fn proxies<'a>(options: &'a ProxyOptions) -> Result<Vec<Proxy>, ApiError> {
-    let given =
-        |address: &'a Option<String>| address.as_deref().filter(|address| !address.is_empty());
-    let none = || options.none.as_deref().and_then(NoProxy::from_string);
-    let mut proxies = Vec::new();
-    let http = given(&options.http).map(Proxy::http);
-    let https = given(&options.https).map(Proxy::https);
-    for made in [http, https].into_iter().flatten() {
-        // The address may hold a password, so it is not shown.
-        let proxy = made.map_err(|_| {
-            setup("the address of the proxy is not one: look at HTTP_PROXY and HTTPS_PROXY")
-        })?;
-        proxies.push(proxy.no_proxy(none()));
-    }
-    Ok(proxies)
 }
 
 /// Root certificates are read from the disk, which takes longer than all else here: only where there is TLS.

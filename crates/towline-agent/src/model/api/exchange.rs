@@ -14,7 +14,7 @@ use futures_util::{Stream, StreamExt, stream};
 use jiff::Timestamp;
 use reqwest::{Response, header::CONTENT_TYPE};
 use tokio::{sync::mpsc::Sender, time::timeout};
-use towline_protocol::{Json, StreamEvent, Text, Wire};
+use towline_protocol::{StreamEvent, Text, Wire};
 
 use super::{
     super::{
@@ -100,7 +100,7 @@ impl Answer<'_> {
                 Some(Ok(event)) => event,
             };
             unread.store(0, Ordering::Relaxed);
-            let (event, raw) = read_event(event.data.into())?;
+            let event = read_event(event.data.into())?;
             match &event {
                 StreamEvent::Error(error) => {
                     let error = error.error.parse().unwrap_or_default();
@@ -114,7 +114,6 @@ impl Answer<'_> {
             let is_last = matches!(event, StreamEvent::MessageStop(_));
             self.give(ModelEvent::Stream {
                 event: Box::new(event),
-                raw,
             })
             .await;
             if is_last {
@@ -144,9 +143,9 @@ impl Answer<'_> {
         })?;
         self.give(ModelEvent::Whole).await;
         self.answering().await;
-        for (event, raw) in read {
+        for event in read {
             let event = Box::new(event);
-            self.give(ModelEvent::Stream { event, raw }).await;
+            self.give(ModelEvent::Stream { event }).await;
         }
         self.done().await;
         Ok(())
@@ -182,12 +181,8 @@ impl Answer<'_> {
     }
 }
 
-fn read_event(text: Text) -> Result<(StreamEvent, Json), Failure> {
-    let read = || -> Result<_, towline_protocol::DecodeError> {
-        let raw = Json::new(text.clone())?;
-        Ok((StreamEvent::from_json(text)?, raw))
-    };
-    read().map_err(|error| useless(&error.to_string()))
+fn read_event(text: Text) -> Result<StreamEvent, Failure> {
+    StreamEvent::from_json(text).map_err(|error| useless(&error.to_string()))
 }
 
 async fn error_status(

@@ -6,7 +6,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::mpsc,
 };
-use towline_protocol::{Json, StreamEvent};
+use towline_protocol::{Json, StreamEvent, Wire as _};
 use towline_testkit::script_api::{Act, Cut, End, Pieces, Place, Reply, Script, ScriptApi};
 
 use super::*;
@@ -53,23 +53,19 @@ fn shown(event: &ModelEvent) -> String {
         ),
         ModelEvent::Fallback { from, to } => format!("{from} to {to}"),
         ModelEvent::Whole => "whole".to_owned(),
-        ModelEvent::Stream { event, raw } => match &**event {
-            StreamEvent::BlockDelta(_) => {
-                let raw: serde_json::Value = raw.parse().unwrap();
-                let delta = &raw["delta"];
-                let text = ["text", "thinking", "partial_json", "signature"];
-                let text = text.iter().find_map(|field| delta[field].as_str());
-                format!("+{}", text.unwrap_or("?"))
+        ModelEvent::Stream { event } => {
+            let json: serde_json::Value = event.to_json().parse().unwrap();
+            match &**event {
+                StreamEvent::BlockDelta(_) => {
+                    let delta = &json["delta"];
+                    let text = ["text", "thinking", "partial_json", "signature"];
+                    let text = text.iter().find_map(|field| delta[field].as_str());
+                    format!("+{}", text.unwrap_or("?"))
+                }
+                StreamEvent::MessageDelta(_) => format!("stop {}", json["delta"]["stop_reason"]),
+                _ => json["type"].as_str().unwrap_or("?").to_owned(),
             }
-            StreamEvent::MessageDelta(_) => {
-                let raw: serde_json::Value = raw.parse().unwrap();
-                format!("stop {}", raw["delta"]["stop_reason"])
-            }
-            _ => {
-                let raw: serde_json::Value = raw.parse().unwrap();
-                raw["type"].as_str().unwrap_or("?").to_owned()
-            }
-        },
+        }
         ModelEvent::Answering { .. } => "answering".to_owned(),
         ModelEvent::Done { request_id } => {
             format!("done{}", if request_id.is_some() { " with id" } else { "" })

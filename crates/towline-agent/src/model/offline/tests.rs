@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use towline_protocol::Json;
+use towline_protocol::{Json, Wire as _};
 
 use super::*;
 use crate::model::{ModelEvent, Request};
@@ -296,7 +296,7 @@ async fn stream(offline: &Offline, request: &Request) -> Vec<Value> {
         let mut events = Vec::new();
         while let Some(event) = receiver.recv().await {
             events.push(match event {
-                ModelEvent::Stream { raw, .. } => raw.parse().unwrap(),
+                ModelEvent::Stream { event } => event.to_json().parse().unwrap(),
                 ModelEvent::Done { .. } => json!("done"),
                 other => panic!("{other:?}"),
             });

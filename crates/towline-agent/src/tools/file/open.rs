@@ -11,14 +11,14 @@ use rustix::fs::OFlags;
 
 /// A plain file, open for reading.
 #[derive(Debug)]
-pub(in crate::tools) struct Opened {
-    pub(in crate::tools) file: File,
-    pub(in crate::tools) metadata: Metadata,
+pub(crate) struct Opened {
+    pub(crate) file: File,
+    pub(crate) metadata: Metadata,
 }
 
 /// Why a file cannot be read.
 #[derive(Debug)]
-pub(in crate::tools) enum Refused {
+pub(crate) enum Refused {
     /// It is not there.
     Missing,
     /// It is a directory.
@@ -30,7 +30,7 @@ pub(in crate::tools) enum Refused {
 }
 
 /// Opens a plain file for reading.
-pub(in crate::tools) fn open(path: &Path) -> Result<Opened, Refused> {
+pub(crate) fn open(path: &Path) -> Result<Opened, Refused> {
     // Not waiting is what lets a pipe be opened at all; for plain files it means nothing.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let opened = OpenOptions::new()

@@ -218,7 +218,7 @@ fn schemas_are_plain_and_closed() {
         }
     }
     let definitions = definitions();
-    for definition in &definitions {
+    for definition in definitions {
         check(&definition.schema, definition.name);
     }
     let grep = definitions

@@ -1,29 +1,29 @@
 //! PDF files: the whole file for models that can see it, and the text that can be taken out of it.
-//!
-//! A PDF is a program of strangers: its parts are unpacked within a bound, and what makes the reader fail or panic
-//! costs the text alone.
 
-use std::{ops::RangeInclusive, panic};
+mod text;
+
+use std::{ops::RangeInclusive, sync::Arc};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use lopdf::{Document, LoadOptions};
 use serde_json::json;
 use towline_protocol::Block;
 
-use super::{Extent, Fingerprint, Outcome, Place, Source, media, size_in_words};
+use super::{Extent, Fingerprint, Interrupt, Outcome, Place, Source, media, size_in_words};
+use text::text;
 
 /// Shows a PDF file, or the text of some pages.
 pub(super) fn show(
     place: &Place,
     source: Source<'_>,
     pages: Option<&str>,
+    interrupt: &Interrupt,
 ) -> Result<Outcome, Outcome> {
     let pages = match pages {
         None | Some("") => None,
         Some(pages) => Some(range(pages).map_err(Outcome::misuse)?),
     };
     let (given, real) = (source.given, source.real.clone());
-    let bytes = source.all(LARGEST)?;
+    let bytes = Arc::new(source.all(LARGEST)?);
     if bytes.is_empty() {
         return Err(Outcome::error(format!(
             "PDF file is empty: {}",
@@ -36,7 +36,7 @@ pub(super) fn show(
             given.display()
         )));
     }
-    let text = text_of(&bytes, pages.as_ref());
+    let text = text(&bytes, pages.clone(), interrupt);
     let extent = if pages.is_none() {
         Extent::Whole
     } else {
@@ -59,7 +59,7 @@ pub(super) fn show(
         }});
         return Ok(Outcome::new(words.as_str(), data));
     }
-    let base64 = BASE64_STANDARD.encode(&bytes);
+    let base64 = BASE64_STANDARD.encode(&*bytes);
     let mut blocks = vec![
         Block::text(format!("PDF file read: {} ({size})", given.display())),
         Block::Document(media("application/pdf", &base64)),
@@ -91,64 +91,8 @@ fn range(pages: &str) -> Result<RangeInclusive<u32>, String> {
     }
 }
 
-fn text_of(bytes: &[u8], pages: Option<&RangeInclusive<u32>>) -> Result<String, String> {
-    // The reader is not ours, and files made to break it exist.
-    panic::catch_unwind(|| extract(bytes, pages))
-        .unwrap_or_else(|_| Err("the file is damaged".into()))
-}
-
-fn extract(bytes: &[u8], pages: Option<&RangeInclusive<u32>>) -> Result<String, String> {
-    let options = LoadOptions::with_max_decompressed_size(MOST_UNPACKED);
-    let document =
-        Document::load_mem_with_options(bytes, options).map_err(|error| error.to_string())?;
-    let all: Vec<u32> = document.get_pages().into_keys().collect();
-    let wanted: Vec<u32> = match pages {
-        None => all.iter().copied().take(MOST_PAGES_OF_ALL).collect(),
-        Some(pages) => all
-            .iter()
-            .copied()
-            .filter(|page| pages.contains(page))
-            .collect(),
-    };
-    if wanted.is_empty() {
-        return Err(format!(
-            "the file has {} pages, and none of those",
-            all.len()
-        ));
-    }
-    let mut text = String::new();
-    for page in wanted {
-        let of_page = document
-            .extract_text_with_limit(&[page], MOST_UNPACKED)
-            .map_err(|error| error.to_string())?;
-        text.push_str(of_page.trim_end());
-        text.push('\n');
-        if text.len() > MOST_TEXT {
-            text.truncate(text.floor_char_boundary(MOST_TEXT));
-            text.push_str(&format!(
-                "\n[cut here, on page {page} of {}; read on with `pages`]",
-                all.len()
-            ));
-            break;
-        }
-    }
-    if text.trim().is_empty() {
-        return Err("there is no text in it that can be taken out; it may be a scan".into());
-    }
-    Ok(text)
-}
-
 /// The largest file that the API takes: 32 MB with everything around it, in base64.
 const LARGEST: u64 = 20 << 20;
 
 /// How many pages at once, if they are asked for.
 const MOST_PAGES: u32 = 20;
-
-/// Of how many pages the text is taken out otherwise.
-const MOST_PAGES_OF_ALL: usize = 100;
-
-/// The most text.
-const MOST_TEXT: usize = 64 << 10;
-
-/// The most that a part of the file may grow to when it is unpacked.
-const MOST_UNPACKED: usize = 64 << 20;

@@ -7,7 +7,7 @@ use url::{Host, Url};
 use crate::Web;
 
 /// Reads an address as the model gave it. `http` becomes `https` if so wanted, but for this machine.
-pub(super) fn read(text: &str, web: Web) -> Result<Url, String> {
+pub(super) fn read(text: &str, web: &Web) -> Result<Url, String> {
     if text.len() > LONGEST {
         return Err(format!("the address is longer than {LONGEST} characters"));
     }
@@ -20,7 +20,7 @@ pub(super) fn read(text: &str, web: Web) -> Result<Url, String> {
 }
 
 /// The same for an address that a page redirects to.
-pub(super) fn check(mut url: Url, web: Web) -> Result<Url, String> {
+pub(super) fn check(mut url: Url, web: &Web) -> Result<Url, String> {
     if !["http", "https"].contains(&url.scheme()) {
         let scheme = url.scheme();
         return Err(format!(
@@ -49,6 +49,16 @@ pub(super) fn is_same_place(from: &Url, to: &Url) -> bool {
     let has_default_ports = from.port().is_none() && to.port().is_none();
     let same_port = from.port_or_known_default() == to.port_or_known_default();
     bare(from) == bare(to) && !is_downgrade && (same_port || (is_upgrade && has_default_ports))
+}
+
+/// Whether an address is not on the public internet by what it says: only a name can be anything.
+pub(super) fn is_private(url: &Url) -> bool {
+    let public = match url.host() {
+        Some(Host::Ipv4(address)) => is_public_v4(address),
+        Some(Host::Ipv6(address)) => is_public_v6(address),
+        _ => !is_this_machine(url),
+    };
+    !public
 }
 
 fn is_this_machine(url: &Url) -> bool {
@@ -203,7 +213,7 @@ mod tests {
                 "https://example.org/",
             ),
         ] {
-            assert_eq!(read(text, web).unwrap().as_str(), expected);
+            assert_eq!(read(text, &web).unwrap().as_str(), expected);
         }
         for (text, words) in [
             ("example.org", "give a whole one"),
@@ -216,7 +226,7 @@ mod tests {
                 "longer than",
             ),
         ] {
-            let error = read(text, Web::default()).unwrap_err();
+            let error = read(text, &Web::default()).unwrap_err();
             assert!(error.contains(words), "{error}");
         }
     }

@@ -1,7 +1,8 @@
 //! Goes to an address and brings back what is there.
 //!
 //! A name is looked up here, every address it has is checked, and the connection goes to one of those: a name that
-//! means something else a moment later (DNS rebinding) leads nowhere. So each hop has a client of its own.
+//! means something else a moment later (DNS rebinding) leads nowhere. So each hop has a client of its own. Behind a
+//! proxy there may be no names to look up: there only what an address itself says is checked.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -27,7 +28,7 @@ pub(super) enum Fetched {
 }
 
 /// Fetches an address that was checked; follows redirects on the same host.
-pub(super) async fn fetch(mut url: Url, web: Web) -> Result<Fetched, String> {
+pub(super) async fn fetch(mut url: Url, web: &Web) -> Result<Fetched, String> {
     for _ in 0..MOST_REDIRECTS {
         let client = client(&url, web).await?;
         let request = client.get(url.clone()).header(header::ACCEPT, ACCEPT);
@@ -90,37 +91,48 @@ async fn page(url: &Url, response: Response) -> Result<Fetched, String> {
     Ok(Fetched::Page { status, kind, body })
 }
 
-/// A client that can reach one host, at addresses that were checked.
-async fn client(url: &Url, web: Web) -> Result<Client, String> {
-    let addresses = addresses(url).await?;
-    if !web.allow_private
-        && let Some(private) = addresses
-            .iter()
-            .find(|address| !address::is_public(address.ip()))
-    {
-        return Err(format!(
-            "{url} is at {}, which is not on the public internet; such addresses are not fetched",
-            private.ip()
-        ));
-    }
+/// A client that can reach one host: through a proxy, or at addresses that were checked.
+async fn client(url: &Url, web: &Web) -> Result<Client, String> {
     // Whoever came first has chosen already, which is as good.
     rustls::crypto::ring::default_provider()
         .install_default()
         .ok();
     let mut builder = Client::builder()
         .redirect(redirect::Policy::none())
+        // Instead of those that the environment names.
         .no_proxy()
         .connect_timeout(CONNECT)
         .user_agent(USER_AGENT);
-    if let Some(Host::Domain(name)) = url.host() {
-        builder = builder.resolve_to_addrs(name, &addresses);
-    }
-    if url.scheme() == "http" {
-        // A machine without certificates can still fetch this.
-        builder = builder.tls_certs_only([]);
+    let proxy = web.proxy.to(url);
+    if let Some(proxy) = proxy.map_err(|error| format!("{url}: {error}"))? {
+        if !web.allow_private && address::is_private(url) {
+            return Err(private(url, url.host_str().unwrap_or_default()));
+        }
+        builder = builder.proxy(proxy);
+    } else {
+        let addresses = addresses(url).await?;
+        let mut found = addresses.iter().map(SocketAddr::ip);
+        if let Some(address) = found.find(|address| !address::is_public(*address))
+            && !web.allow_private
+        {
+            return Err(private(url, &address.to_string()));
+        }
+        if let Some(Host::Domain(name)) = url.host() {
+            builder = builder.resolve_to_addrs(name, &addresses);
+        }
+        if url.scheme() == "http" {
+            // A machine without certificates can still fetch this.
+            builder = builder.tls_certs_only([]);
+        }
     }
     let client = builder.build();
     client.map_err(|error| format!("{url}: {}", reason(error)))
+}
+
+fn private(url: &Url, place: &str) -> String {
+    format!(
+        "{url} is at {place}, which is not on the public internet; such addresses are not fetched"
+    )
 }
 
 async fn addresses(url: &Url) -> Result<Vec<SocketAddr>, String> {

@@ -3,6 +3,8 @@
 //! A page may be made to hurt: nested so deeply that a walk over it overflows the stack, or so that reading it takes
 //! forever. Hence the bounds on depth and time.
 
+mod encoding;
+
 use std::{
     rc::Rc,
     time::{Duration, Instant},
@@ -16,16 +18,15 @@ use html5ever::{
 use markup5ever_rcdom::{Node, NodeData, RcDom};
 
 /// The text of a page.
-pub(super) async fn text(body: Vec<u8>, kind: String) -> Result<String, String> {
-    let kind = kind
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+pub(super) async fn text(body: Vec<u8>, content_type: String) -> Result<String, String> {
+    let (kind, parameters) = content_type.split_once(';').unwrap_or((&content_type, ""));
+    let kind = kind.trim().to_ascii_lowercase();
+    let named = encoding::named(parameters);
     if kind == "text/html" || kind == "application/xhtml+xml" {
-        let reading =
-            tokio::task::spawn_blocking(move || markdown(&String::from_utf8_lossy(&body)));
+        let reading = tokio::task::spawn_blocking(move || {
+            let encoding = named.or_else(|| encoding::named_in_page(&body));
+            markdown(&encoding::decode(&body, encoding))
+        });
         return reading.await.unwrap_or_else(|_| Err(UNREADABLE.to_owned()));
     }
     let is_text = kind.starts_with("text/")
@@ -40,12 +41,10 @@ pub(super) async fn text(body: Vec<u8>, kind: String) -> Result<String, String> 
         ]
         .iter()
         .any(|part| kind.ends_with(part));
-    if !is_text || body.contains(&0) {
-        return Err(format!(
-            "this is {kind}, not text; download it with a command and look at the file instead"
-        ));
-    }
-    Ok(String::from_utf8_lossy(&body).into_owned())
+    let text = is_text.then(|| encoding::decode(&body, named));
+    text.filter(|text| !text.contains('\0')).ok_or_else(|| {
+        format!("this is {kind}, not text; download it with a command and look at the file instead")
+    })
 }
 
 /// The text from `offset` on, at most so many characters, and a note where it goes on.
@@ -159,6 +158,16 @@ mod tests {
         );
         for (kind, body, expected) in [
             ("text/plain", &b"a\xffb"[..], Ok("a\u{fffd}b")),
+            ("text/plain; charset=iso-8859-1", b"a\xffb", Ok("aÿb")),
+            ("text/plain;charset=\"Shift_JIS\"", b"\x93\xfa", Ok("日")),
+            ("text/plain", b"\xff\xfea\0", Ok("a")),
+            ("text/plain; charset=utf-16be", b"\0a", Ok("a")),
+            ("text/html", b"<meta charset=windows-1251><p>\xcf", Ok("П")),
+            (
+                "text/html; charset=utf-8",
+                b"<meta charset=windows-1251><p>\xd0\x9f",
+                Ok("П"),
+            ),
             ("application/json", b"{}", Ok("{}")),
             ("image/svg+xml", b"<svg/>", Ok("<svg/>")),
             ("image/png", b"png", Err("this is image/png, not text")),

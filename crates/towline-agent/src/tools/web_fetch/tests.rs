@@ -6,7 +6,11 @@ use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming, service::service_fn};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::net::TcpListener;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+};
+use tokio_rustls::TlsAcceptor;
 
 use super::super::{SideCall, ToolCall};
 use super::*;
@@ -20,13 +24,45 @@ async fn server() -> SocketAddr {
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let service = service_fn(move |request| answer_request(request, address));
-            let connection = hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service);
-            tokio::spawn(connection);
+            tokio::spawn(serve(stream, address));
         }
     });
     address
+}
+
+async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, address: SocketAddr) {
+    let service = service_fn(move |request| answer_request(request, address));
+    let connection =
+        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    // A client that goes away is no failure of the server.
+    connection.await.ok();
+}
+
+/// The same server with TLS, and its certificate.
+async fn tls_server() -> (SocketAddr, String) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = rustls::crypto::ring::default_provider().into();
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let acceptor = TlsAcceptor::from(std::sync::Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let accepting = acceptor.accept(stream);
+            tokio::spawn(async move {
+                if let Ok(stream) = accepting.await {
+                    serve(stream, address).await;
+                }
+            });
+        }
+    });
+    (address, made.cert.pem())
 }
 
 async fn answer_request(
@@ -46,6 +82,7 @@ async fn answer_request(
             b"<h1>Title</h1><p>Some words.</p>",
         ),
         "/text" => page("text/plain", b"just text"),
+        "/latin" => page("text/html; charset=ISO-8859-1", b"<p>caf\xe9</p>"),
         "/long" => page("text/plain", "ab".repeat(60_000).as_bytes()),
         "/image" => page("image/png", b"\x89PNG"),
         "/here" => redirect("/page".to_owned()),
@@ -195,6 +232,89 @@ async fn what_is_not_on_the_public_internet_is_refused_unless_allowed() {
     ] {
         let url = format!("http://{host}:{port}/page");
         check_error(&place, &url, "not on the public internet").await;
+    }
+}
+
+#[tokio::test]
+async fn a_page_in_another_encoding_is_read_as_it_is_meant() {
+    let (_folder, place) = place();
+    let url = format!("http://{}/latin", server().await);
+    assert_eq!(
+        fetch(&place, json!({"url": url})).await.content.text(),
+        "café"
+    );
+}
+
+#[tokio::test]
+async fn pages_are_fetched_through_a_proxy_but_not_those_it_is_not_for() {
+    let (_folder, mut place) = place();
+    place.web = Web {
+        upgrade: false,
+        ..Web::default()
+    };
+    place.web.proxy.http = Some(format!("http://{}", server().await));
+    place.web.proxy.none = Some("direct.invalid".to_owned());
+    // Nobody but the proxy knows this name, and it answers for it.
+    let url = "http://somewhere.invalid/text";
+    assert_eq!(
+        fetch(&place, json!({"url": url})).await.content.text(),
+        "just text"
+    );
+    for (url, words) in [
+        ("http://direct.invalid/text", "the host is not known"),
+        ("http://10.0.0.1/text", "not on the public internet"),
+        ("http://localhost/text", "not on the public internet"),
+    ] {
+        check_error(&place, url, words).await;
+    }
+    place.web.proxy.http = Some("http://[bad".to_owned());
+    check_error(&place, url, "HTTP_PROXY").await;
+}
+
+/// Plays the agent in the next test, when that starts this binary again: which certificates count is said by the
+/// environment.
+#[tokio::test]
+async fn a_fetch_in_another_environment() {
+    let (Some(url), Some(answer)) = (
+        std::env::var_os("TOWLINE_TEST_URL"),
+        std::env::var_os("TOWLINE_TEST_ANSWER"),
+    ) else {
+        return;
+    };
+    let (_folder, place) = place();
+    let outcome = fetch(&place, json!({"url": url.to_str().unwrap()})).await;
+    std::fs::write(answer, outcome.content.text().as_bytes()).unwrap();
+}
+
+#[tokio::test]
+async fn a_server_with_tls_must_have_a_certificate_that_is_known() {
+    let (address, certificate) = tls_server().await;
+    let (_, stranger) = tls_server().await;
+    for (known, words) in [(certificate, "just text"), (stranger, "certificate")] {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, answer) = (
+            folder.path().join("known.pem"),
+            folder.path().join("answer"),
+        );
+        std::fs::write(&file, known).unwrap();
+        let fetched = tokio::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "tools::web_fetch::tests::a_fetch_in_another_environment",
+            ])
+            .env("SSL_CERT_FILE", file)
+            .env_remove("SSL_CERT_DIR")
+            .env(
+                "TOWLINE_TEST_URL",
+                format!("https://localhost:{}/text", address.port()),
+            )
+            .env("TOWLINE_TEST_ANSWER", &answer)
+            .output()
+            .await
+            .unwrap();
+        assert!(fetched.status.success(), "{fetched:?}");
+        let answer = std::fs::read_to_string(answer).unwrap();
+        assert!(answer.contains(words), "{answer}");
     }
 }
 

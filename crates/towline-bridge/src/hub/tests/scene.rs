@@ -48,7 +48,7 @@ impl Scene {
     }
 
     /// The same sessions in a new hub, as after a crash.
-    pub(super) fn restarted(self, open: Vec<Question>) -> Self {
+    pub(super) fn restarted(self, open: &[Question]) -> Self {
         let mut records = HashMap::new();
         let mut taken: HashMap<BridgeId, HashMap<_, _>> = HashMap::new();
         for write in self.written {
@@ -69,7 +69,7 @@ impl Scene {
         let mut scene = Self::new();
         for (id, record) in records {
             let taken = taken.remove(&id).unwrap_or_default();
-            scene.hub.restore(record, open.clone(), taken, 5);
+            scene.hub.restore(record, open.to_vec(), taken, 5);
         }
         scene.drain();
         scene
@@ -258,6 +258,7 @@ pub(super) fn input(words: &str, id: Option<&str>) -> Input {
     Input {
         content: to_raw_value(words).unwrap(),
         client_message_id: id.map(Into::into),
+        uuid: None,
         by: "tester".into(),
     }
 }

@@ -234,7 +234,7 @@ struct Drafted<'a> {
 }
 
 /// What may wait for a client, in bytes.
-const QUEUE: usize = 1 << 20;
+const QUEUE: usize = 2 << 20;
 /// About how much is sent at once.
 const CHUNK: usize = 64 << 10;
 /// After how much silence something is said, so that both sides notice when the other is gone.

@@ -125,14 +125,14 @@ pub(super) async fn recent(
         let summary = found.summary;
         let directory = summary.cwd.as_ref();
         // What was said in a place that may not be seen is not for here either.
-        if !directory.is_some_and(|directory| roots.existing(directory).is_ok()) {
+        if directory.is_none_or(|directory| roots.existing(directory).is_err()) {
             return None;
         }
         Some(OldSession {
             session: summary.session.key().to_string(),
-            title: summary.title.to_string(),
+            title: summary.title,
             directory: directory.map(|directory| directory.to_string_lossy().into_owned()),
-            branch: summary.git_branch.map(|branch| branch.to_string()),
+            branch: summary.git_branch,
             modified: summary.modified.to_string(),
             excerpt: found
                 .excerpt

@@ -52,6 +52,7 @@ impl From<Denial> for Problem {
                 Refusal::Taken(_) => (StatusCode::CONFLICT, "taken"),
                 Refusal::TooMany(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_agents"),
                 Refusal::Busy(_) => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+                Refusal::Waits(_) => (StatusCode::SERVICE_UNAVAILABLE, "waits"),
                 Refusal::Agent(_) => (StatusCode::BAD_GATEWAY, "agent"),
             },
         };

@@ -219,6 +219,7 @@ pub(super) async fn say(
     let input = Input {
         content: message.content,
         client_message_id: message.client_message_id,
+        uuid: None,
         by: who.client,
     };
     let (seq, queued, repeated) = site.desk.input(&id, input).await?;

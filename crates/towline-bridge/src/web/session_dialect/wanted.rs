@@ -1,0 +1,107 @@
+//! What a host wants of the agent: `initialize`, `interrupt` and the other control requests.
+
+use std::sync::Arc;
+
+use towline_protocol::{
+    ControlRequest, ControlResponse, Json, Request, Text, Wire, control::request::Initialize,
+    dialect::session::ErrorCode,
+};
+
+use crate::hub::Control;
+
+use super::{Gone, Initializing, Talk};
+
+impl Talk {
+    pub(super) async fn requested(&mut self, request: ControlRequest) -> Result<(), Gone> {
+        let id = request.request_id;
+        if let Request::Initialize(initialize) = &request.request {
+            let not_taken = not_taken(initialize);
+            if !not_taken.is_empty() {
+                let words = format!(
+                    "not offered over the bridge, and left out of this session: {}",
+                    not_taken.join(", ")
+                );
+                self.complain(&ErrorCode::RequestFailed, words).await?;
+            }
+            return match self.begun().await {
+                Ok(_) => {
+                    self.initialize = Initializing::Waits(id);
+                    self.introduce().await
+                }
+                Err(denial) => {
+                    let refusal = ControlResponse::error(id, denial.to_string());
+                    self.respond(refusal).await
+                }
+            };
+        }
+        let session = match self.begun().await {
+            Ok(session) => session,
+            Err(denial) => {
+                let refusal = ControlResponse::error(id, denial.to_string());
+                return self.respond(refusal).await;
+            }
+        };
+        if self.slow.len() >= MOST_SLOW {
+            let words = "too many requests at once: wait for an answer first";
+            return self.respond(ControlResponse::error(id, words)).await;
+        }
+        let (site, who) = (Arc::clone(&self.site), self.who.clone());
+        let control = control(request.request);
+        self.slow.spawn(async move {
+            match site.desk.control(&who, &session, control).await {
+                Ok(answer) => ControlResponse::success(id, answer),
+                Err(denial) => ControlResponse::error(id, denial.to_string()),
+            }
+        });
+        Ok(())
+    }
+}
+
+/// What a host can say in `initialize` and the bridge does not pass on: agents are started by the bridge.
+fn not_taken(initialize: &Initialize) -> Vec<&'static str> {
+    let is_there = |json: &Option<Json>| {
+        let text = json.as_ref().map(Json::as_str);
+        text.is_some_and(|text| !matches!(text, "{}" | "[]" | "null"))
+    };
+    let is_said = |text: Option<&Text>| text.is_some_and(|text| !text.is_empty());
+    let hooks = initialize.hooks.as_option();
+    let hooks = hooks.is_some_and(|hooks| hooks.to_json().as_str() != "{}");
+    let prompt = initialize.system_prompt.as_ref();
+    let prompt = prompt.is_some_and(|prompt| prompt.as_slice().iter().any(|text| !text.is_empty()));
+    [
+        (prompt, "system_prompt"),
+        (
+            is_said(initialize.append_system_prompt.as_ref()),
+            "append_system_prompt",
+        ),
+        (is_there(&initialize.agents), "agents"),
+        (hooks, "hooks"),
+        (is_there(&initialize.json_schema), "json_schema"),
+        (is_there(&initialize.plugins), "plugins"),
+    ]
+    .into_iter()
+    .filter_map(|(is_there, name)| is_there.then_some(name))
+    .collect()
+}
+
+fn control(request: Request) -> Control {
+    match request {
+        Request::Interrupt(_) => Control::Interrupt,
+        Request::SetPermissionMode(request) => Control::SetMode(request.mode),
+        Request::SetModel(request) => {
+            Control::SetModel(request.model.as_option().map(ToString::to_string))
+        }
+        other => {
+            let subtype = other.kind().to_owned();
+            let fields = other.to_json();
+            let fields = fields.parse::<serde_json::Map<String, serde_json::Value>>();
+            let mut fields = fields.unwrap_or_default();
+            fields.remove("subtype");
+            let fields = Json::of(&fields).unwrap_or_else(|_| Json::empty_object());
+            Control::Other(subtype, fields)
+        }
+    }
+}
+
+/// How many requests of a host are looked into at once.
+const MOST_SLOW: usize = 32;

@@ -1,0 +1,138 @@
+//! Processes that were started by others, also those that have since left their group. Linux says so; elsewhere there
+//! is nothing to see.
+
+use std::{collections::HashMap, fs};
+
+use rustix::process::{Pid, Signal, getpgid, kill_process};
+
+/// Processes as they were found, each with the time it started, so that a new process under an old id is left alone.
+///
+/// ```
+/// use std::process::{Command, id};
+/// use towline_process::{Descendants, Pid, Signal};
+///
+/// let mut child = Command::new("sleep").arg("1000").spawn()?;
+/// let descendants = Descendants::of(Pid::from_raw(id().cast_signed()).unwrap());
+/// descendants.signal(Signal::KILL);
+/// # if !cfg!(target_os = "linux") { child.kill()?; }
+/// assert!(!child.wait()?.success());
+/// assert!(!descendants.any_runs());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Descendants {
+    found: HashMap<Pid, String>,
+}
+
+impl Descendants {
+    /// Everything that `ancestor` started and that still runs, itself left out.
+    pub fn of(ancestor: Pid) -> Self {
+        let mut found = HashMap::new();
+        let mut open = vec![ancestor];
+        while let Some(parent) = open.pop() {
+            for child in children(parent) {
+                if found.len() < MOST
+                    && !found.contains_key(&child)
+                    && let Some(stat) = Stat::of(child)
+                {
+                    found.insert(child, stat.started);
+                    open.push(child);
+                }
+            }
+        }
+        Self { found }
+    }
+
+    /// Everything that has a variable in its environment that begins like this.
+    pub(crate) fn marked(beginning: &str) -> Self {
+        let is_marked = |process: &Pid| {
+            let environment = fs::read(format!("/proc/{}/environ", process.as_raw_pid()));
+            environment.is_ok_and(|environment| {
+                let mut variables = environment.split(|byte| *byte == 0);
+                variables.any(|variable| variable.starts_with(beginning.as_bytes()))
+            })
+        };
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ids = processes
+            .filter_map(|process| Pid::from_raw(process.file_name().to_str()?.parse().ok()?));
+        let found = ids
+            .filter(is_marked)
+            .filter_map(|process| Some((process, Stat::of(process)?.started)));
+        Self {
+            found: found.take(MOST).collect(),
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.found.extend(others.found);
+        self
+    }
+
+    /// A signal to those that still run.
+    pub fn signal(&self, signal: Signal) {
+        self.signal_where(signal, |_| true);
+    }
+
+    /// The same for those that are not in this group: a program may take a second signal for impatience.
+    pub(crate) fn signal_outside(&self, group: Pid, signal: Signal) {
+        self.signal_where(signal, |process| getpgid(Some(process)) != Ok(group));
+    }
+
+    /// Whether any of them still runs. One that has ended and waits for its parent to hear of it does not.
+    pub fn any_runs(&self) -> bool {
+        let mut found = self.found.iter();
+        found.any(|(process, started)| {
+            Stat::of(*process).is_some_and(|stat| stat.started == *started && !stat.has_ended)
+        })
+    }
+
+    fn signal_where(&self, signal: Signal, is_meant: impl Fn(Pid) -> bool) {
+        for (process, started) in &self.found {
+            if Stat::of(*process).is_some_and(|stat| stat.started == *started) && is_meant(*process)
+            {
+                // It may have ended in between.
+                kill_process(*process, signal).ok();
+            }
+        }
+    }
+}
+
+/// What `/proc/PID/stat` tells of a process.
+struct Stat {
+    started: String,
+    has_ended: bool,
+}
+
+impl Stat {
+    /// Fields 3 and 22. The second one, the name in parentheses, may hold anything.
+    fn of(process: Pid) -> Option<Self> {
+        let stat = fs::read(format!("/proc/{}/stat", process.as_raw_pid())).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
+        let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
+        let state = fields.next()?;
+        Some(Self {
+            has_ended: matches!(state, "Z" | "X"),
+            started: fields.nth(18)?.to_owned(),
+        })
+    }
+}
+
+fn children(parent: Pid) -> Vec<Pid> {
+    let tasks = fs::read_dir(format!("/proc/{}/task", parent.as_raw_pid()));
+    tasks
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
+        .flat_map(|children| {
+            let ids = children.split_whitespace();
+            ids.filter_map(|id| Pid::from_raw(id.parse().ok()?))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// More than anybody starts; a bound for a fork bomb.
+const MOST: usize = 10_000;

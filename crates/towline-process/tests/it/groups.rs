@@ -1,0 +1,91 @@
+//! What is in a group, what has left it, and that none of it stays.
+//!
+//! Every process of a case holds a pipe open. The pipe is at its end when the last of them is gone: no process ids, no
+//! waiting for a while.
+
+use std::{
+    io::{self, BufRead as _, BufReader, Read as _},
+    os::unix::process::CommandExt as _,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use towline_process::{Descendants, Group, Watchdog};
+
+/// A shell that runs `script`, which says `up` when all is there.
+fn start(watchdog: &Arc<Watchdog>, script: &str) -> (Child, Group, BufReader<io::PipeReader>) {
+    let (reader, writer) = io::pipe().unwrap();
+    let mark = watchdog.mark().unwrap();
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", script])
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(Stdio::null())
+        .process_group(0);
+    mark.put_on(&mut command);
+    let child = command.spawn().unwrap();
+    // The command keeps the writing end of the pipe.
+    drop(command);
+    let group = Group::of(watchdog, mark, child.id()).unwrap();
+    let mut reader = BufReader::new(reader);
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    assert_eq!(line, "up\n");
+    (child, group, reader)
+}
+
+fn watchdog(token: &str) -> Arc<Watchdog> {
+    Arc::new(Watchdog::new(
+        "TOWLINE_TEST_GROUP",
+        token,
+        Duration::from_secs(1),
+    ))
+}
+
+#[test]
+fn whatever_a_child_started_is_killed_with_it() {
+    let watchdog = watchdog("killed");
+    for script in [
+        "sleep 1000 & echo up; wait",
+        "trap '' TERM; sleep 1000 & echo up; wait; sleep 1000",
+        "setsid sleep 1000 & echo up; wait",
+        // Its parent is gone: only the mark tells whose it is.
+        "(setsid sleep 1000 &) ; echo up; sleep 1000",
+        // No mark: only its parent tells.
+        "env -i /usr/bin/setsid /bin/sleep 1000 & echo up; wait",
+    ] {
+        let (mut child, mut group, mut pipe) = start(&watchdog, script);
+        group.kill(&Descendants::default());
+        child.wait().unwrap();
+        pipe.read_to_end(&mut Vec::new()).unwrap();
+    }
+}
+
+#[test]
+fn a_polite_end_reaches_what_left_the_group_and_once_only() {
+    let watchdog = watchdog("polite");
+    let script = "trap 'echo first; trap \"echo again\" TERM; exit' TERM
+        setsid sh -c 'trap \"echo left; exit\" TERM; echo up; while :; do sleep 0.01; done' &
+        while :; do sleep 0.01; done";
+    let (mut child, group, mut pipe) = start(&watchdog, script);
+    let members = group.terminate();
+    child.wait().unwrap();
+    let mut said = String::new();
+    pipe.read_to_string(&mut said).unwrap();
+    let mut said: Vec<_> = said.lines().collect();
+    said.sort_unstable();
+    assert_eq!(said, ["first", "left"]);
+    assert!(!members.any_runs());
+}
+
+#[test]
+fn a_watchdog_that_is_dropped_leaves_nobody() {
+    let watchdog = watchdog("dropped");
+    let (mut child, group, mut pipe) = start(&watchdog, "setsid sleep 1000 & echo up; wait");
+    drop(group);
+    drop(watchdog);
+    child.wait().unwrap();
+    pipe.read_to_end(&mut Vec::new()).unwrap();
+}

@@ -1,0 +1,47 @@
+#!/bin/sh
+# An agent for tests of the bridge. What its prompt says it does: `stream N SIZE`, `slow N`, `ask`, `hang`.
+# It writes down its number and its arguments, so that a test can kill it and see how it was started.
+echo $$ > agent.pid
+echo "$@" >> agent.args
+session='"session_id":"00000000-0000-4000-8000-000000000001"'
+said='"parent_tool_use_id":null,'$session
+delta='{"type":"stream_event",'$said',"uuid":"u","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"'
+done_line() {
+  printf '{"type":"assistant",%s,"uuid":"u","message":{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"%s"}]}}\n' "$said" "$1"
+  printf '{"type":"result","subtype":"success","is_error":false,"result":"%s",%s}\n' "$1" "$session"
+}
+while read -r line; do
+  case $line in
+    *'"subtype":"initialize"'*)
+      id=$(printf '%s\n' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+      printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"commands":[],"models":[]}}}\n' "$id"
+      ;;
+    *'"type":"control_response"'*) done_line answered ;;
+    *'"type":"user"'*)
+      printf '{"type":"system","subtype":"init",%s,"model":"fake","cwd":"/","tools":[]}\n' "$session"
+      words=$(printf '%s\n' "$line" | sed 's/.*"content":"\([^"]*\)".*/\1/')
+      # shellcheck disable=SC2086
+      set -- $words
+      case $1 in
+        stream)
+          awk -v start="$delta" -v count="$2" -v size="$3" 'BEGIN {
+            for (i = 0; i < size; i++) pad = pad "x"
+            for (i = 0; i < count; i++) print start i ":" pad "\"}}}"
+          }'
+          done_line streamed ;;
+        slow)
+          i=0
+          while [ $i -lt "$2" ]; do
+            printf '%s%s "}}}\n' "$delta" "$i"
+            sleep 0.005
+            i=$((i + 1))
+          done
+          done_line slowed ;;
+        ask)
+          printf '{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"rm -r old"},"tool_use_id":"toolu_%s"}}\n' "$2" ;;
+        hang) printf '%shalf a thought"}}}\n' "$delta" ;;
+        *) done_line "$words" ;;
+      esac
+      ;;
+  esac
+done

@@ -1,0 +1,272 @@
+//! Who gets in, and what they may reach.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use super::Served;
+
+#[test]
+fn only_requests_for_this_bridge_from_its_own_page_with_its_token_get_in() {
+    let served = Served::start();
+    let token = format!("Authorization: Bearer {}", served.token);
+    let address = &served.address;
+    let own = format!("Origin: http://{address}");
+    let cases: &[(&[&str], u16)] = &[
+        (&[&token], 200),
+        (&[&token, &own], 200),
+        (&[], 401),
+        (&["Authorization: Bearer wrong"], 401),
+        (&["Cookie: towline=wrong"], 401),
+        (&[&token, "Host: evil.example"], 403),
+        (&[&token, "Host: evil.example:80"], 403),
+        (&[&token, "Origin: https://evil.example"], 403),
+        (&[&token, "Origin: null"], 403),
+    ];
+    for (headers, status) in cases {
+        for path in ["/api/sessions", "/api/events", "/openapi.json", "/metrics"] {
+            if *status == 200 && path == "/api/events" {
+                // This one would not end.
+                continue;
+            }
+            let answer = served.raw_request("GET", path, headers, None);
+            assert_eq!(answer.status, *status, "{path} {headers:?}: {answer:?}");
+        }
+    }
+    // Also what is the same for everyone is not for the pages of others.
+    let rebound = served.raw_request("GET", "/", &["Host: evil.example"], None);
+    assert_eq!(rebound.status, 403);
+}
+
+#[test]
+fn the_token_is_traded_for_a_cookie_that_is_not_the_token() {
+    let served = Served::start();
+    let login = served.raw_request(
+        "POST",
+        "/api/login",
+        &[],
+        Some(&json!({"token": served.token})),
+    );
+    assert_eq!(login.status, 204, "{login:?}");
+    let cookie = login.head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("set-cookie").then_some(value)
+    });
+    let cookie = cookie.unwrap();
+    for word in ["HttpOnly", "SameSite=Strict", "Path=/"] {
+        assert!(cookie.contains(word), "{cookie}");
+    }
+    assert!(!cookie.contains(&served.token));
+    let shown = format!("Cookie: {}", cookie.split(';').next().unwrap());
+    assert_eq!(
+        served
+            .raw_request("GET", "/api/agents", &[&shown], None)
+            .status,
+        200
+    );
+    let wrong = served.raw_request("POST", "/api/login", &[], Some(&json!({"token": "wrong"})));
+    assert_eq!(wrong.status, 401);
+}
+
+#[test]
+fn who_guesses_is_slowed_down() {
+    let served = Served::start();
+    let statuses: Vec<u16> = (0..40)
+        .map(|number| {
+            let guess = format!("Authorization: Bearer guess-{number}");
+            served
+                .raw_request("GET", "/api/agents", &[&guess], None)
+                .status
+        })
+        .collect();
+    assert_eq!(statuses[0], 401);
+    assert_eq!(*statuses.last().unwrap(), 429, "{statuses:?}");
+}
+
+#[test]
+fn the_token_is_in_no_log_and_every_file_is_for_its_owner_alone() {
+    let served = Served::start();
+    let session = served.session("offline");
+    served.tell(&session, "say hello");
+    served.wait_for_status(&session, "idle");
+    let by_query = format!("/api/sessions?token={}", served.token);
+    assert_eq!(served.raw_request("GET", &by_query, &[], None).status, 200);
+    let wrong = served.raw_request("GET", "/api/sessions?token=wrong", &[], None);
+    assert_eq!(wrong.status, 401);
+    let (token, folder) = (served.token.clone(), served.end());
+    let mut looked_at = 0;
+    for entry in fs::read_dir(folder.path().join("data")).unwrap() {
+        let path = entry.unwrap().path();
+        let mode = path.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}", path.display());
+        let bytes = fs::read(&path).unwrap();
+        let has_it = bytes
+            .windows(token.len())
+            .any(|window| window == token.as_bytes());
+        assert_eq!(has_it, path.ends_with("token"), "{}", path.display());
+        looked_at += 1;
+    }
+    assert!(looked_at >= 3);
+    let errors = fs::read_to_string(folder.path().join("stderr")).unwrap();
+    assert!(!errors.contains(&token), "{errors}");
+}
+
+#[test]
+fn nothing_outside_the_roots_is_shown_or_worked_in() {
+    let served = Served::start();
+    let project = served.project();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret"), "secret words").unwrap();
+    symlink(outside.path(), project.join("way-out")).unwrap();
+    symlink(outside.path().join("secret"), project.join("link")).unwrap();
+    let directory = project.to_str().unwrap();
+    let above = format!("..{}/secret", outside.path().display());
+    let absolute = outside.path().join("secret");
+    for path in [
+        "link",
+        "way-out/secret",
+        &above,
+        "../../../../etc/passwd",
+        absolute.to_str().unwrap(),
+    ] {
+        let answer = served.get(&format!("/api/file?directory={directory}&path={path}"));
+        assert!(
+            !answer.body.contains("secret words") && !answer.body.contains("root:"),
+            "{path}: {answer:?}"
+        );
+        assert!(answer.body.contains("error"), "{path}: {answer:?}");
+    }
+    let elsewhere = [
+        "/",
+        "/etc",
+        "way-out",
+        outside.path().to_str().unwrap(),
+        &format!("{directory}/way-out"),
+        &format!("{directory}/.."),
+        "",
+    ];
+    for directory in elsewhere {
+        let answer = served.post("/api/sessions", &json!({"directory": directory}));
+        assert_eq!(answer.status, 403, "{directory}: {answer:?}");
+        let wider = json!({"additional_directories": [directory]});
+        assert_eq!(
+            served.post("/api/sessions", &wider).status,
+            403,
+            "{directory}"
+        );
+    }
+    assert_eq!(served.get("/api/sessions").json()["sessions"], json!([]));
+}
+
+#[test]
+fn nobody_goes_without_asking_unless_that_was_enabled_at_the_start() {
+    let served = Served::start();
+    let bypass = json!({"permission_mode": "bypassPermissions"});
+    let refused = served.post("/api/sessions", &bypass);
+    assert_eq!(refused.status, 403, "{refused:?}");
+    assert!(
+        refused.body.contains("--allow-bypass-permissions"),
+        "{refused:?}"
+    );
+    let session = served.session("offline");
+    let changed = served.request("PATCH", &format!("/api/sessions/{session}"), Some(&bypass));
+    assert_eq!(changed.status, 403, "{changed:?}");
+    let enabled = Served::with(tempfile::tempdir().unwrap(), |command| {
+        command.args(["--agent", "offline", "--allow-bypass-permissions"]);
+    });
+    assert_eq!(enabled.post("/api/sessions", &bypass).status, 201);
+}
+
+#[test]
+fn what_is_too_large_is_refused_and_what_is_wrong_is_explained() {
+    let served = Served::start();
+    let session = served.session("offline");
+    let large = served.tell(&session, &"x".repeat(17 << 20));
+    assert_eq!(large.status, 413, "{}", large.head);
+    let cases = [
+        ("/api/sessions", json!({"directry": "/"}), 422, "directry"),
+        (
+            "/api/sessions",
+            json!({"agent": "nobody"}),
+            400,
+            "there are",
+        ),
+        (
+            "/api/sessions/ffffffff/messages",
+            json!({"content": "hello"}),
+            404,
+            "ffffffff",
+        ),
+        (
+            "/api/sessions/../../etc/messages",
+            json!({"content": "hello"}),
+            404,
+            "",
+        ),
+    ];
+    for (path, body, status, words) in cases {
+        let answer = served.post(path, &body);
+        assert_eq!(answer.status, status, "{path}: {answer:?}");
+        assert!(answer.body.contains(words), "{path}: {answer:?}");
+    }
+    let number = served.post(
+        &format!("/api/sessions/{session}/messages"),
+        &json!({"content": 7}),
+    );
+    assert_eq!(number.status, 400, "{number:?}");
+    assert_eq!(
+        served.describe(&session)["record"]["last_seq"],
+        0,
+        "nothing of it happened"
+    );
+}
+
+#[test]
+fn a_thousand_connections_and_slow_ones_do_not_stop_who_watches_already() {
+    let served = Served::start();
+    let session = served.session("offline");
+    let mut events = served.follow(&session, 0);
+    events.until(|name, _| name == "live");
+    let before = served.memory();
+    // Each sends the beginning of a request, and then nothing.
+    let crowd: Vec<TcpStream> = (0..1_000)
+        .filter_map(|_| {
+            let mut stream = TcpStream::connect(&served.address).ok()?;
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: ").ok()?;
+            Some(stream)
+        })
+        .collect();
+    let after = served.memory();
+    assert!(
+        after < before + (16 << 10),
+        "{before} KiB before, {after} KiB after"
+    );
+    let started = Instant::now();
+    // Those that hold a place are sent away when they take too long.
+    let deadline = started + Duration::from_secs(40);
+    let answer = loop {
+        let mut stream = served.stream();
+        let request = format!(
+            "GET /healthz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+            served.address
+        );
+        stream.write_all(request.as_bytes()).ok();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok();
+        if answer.contains(" 200 ") {
+            break answer;
+        }
+        assert!(Instant::now() < deadline, "{answer:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    assert!(answer.ends_with("ok\n"));
+    drop(crowd);
+    served.tell(&session, "say still here");
+    events.until(|name, data| name == "frame" && data["body"]["type"] == "result");
+}

@@ -1,0 +1,201 @@
+//! `/ws/session`: document 003's flows, with towline's own agent behind the bridge.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::serve::{Client, Served};
+
+/// Says something and gives the types of what is heard until a line of a type.
+fn until(client: &mut Client, last: &Value) -> Vec<Value> {
+    client.expect(std::slice::from_ref(last))
+}
+
+fn kinds(lines: &[Value]) -> Vec<&str> {
+    lines
+        .iter()
+        .map(|line| line["type"].as_str().unwrap())
+        .collect()
+}
+
+fn initialize() -> Value {
+    json!({"type": "control_request", "request_id": "init-1", "request": {"subtype": "initialize", "mcp_servers": {}, "hooks": {}}})
+}
+
+#[test]
+fn the_flows_of_the_document_are_kept_in_its_order() {
+    let bridge = Served::start();
+    let project = bridge.project();
+    let mut host = bridge
+        .connect("/ws/session?permission_mode=default")
+        .unwrap();
+
+    host.say(&initialize());
+    let lines = until(
+        &mut host,
+        &json!({"type": "system", "subtype": "init", "session_id": "$S"}),
+    );
+    assert_eq!(kinds(&lines), ["control_response", "system"], "{lines:#?}");
+    assert_eq!(lines[0]["request_id"], "init-1");
+    for field in ["commands", "models", "account"] {
+        assert!(
+            !lines[0]["response"][field].is_null(),
+            "no {field}: {}",
+            lines[0]
+        );
+    }
+
+    host.say(&json!({"type": "session.create", "message": {"role": "user", "content": "run touch made"}}));
+    let lines = until(
+        &mut host,
+        &json!({"type": "callback.request", "request_id": "$R",
+        "request": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "touch made"}, "tool_use_id": "$CALL"}}),
+    );
+    let kinds_heard = kinds(&lines);
+    let place = |kind: &str| kinds_heard.iter().position(|heard| *heard == kind);
+    assert!(
+        place("session.created") < place("assistant"),
+        "{kinds_heard:?}"
+    );
+    assert!(place("session.created").is_some(), "{kinds_heard:?}");
+    let created = &lines[place("session.created").unwrap()];
+    assert_eq!(created["session_id"], host.name("S"));
+
+    host.say(&json!({"type": "callback.response", "response": {"subtype": "success", "request_id": "$R",
+        "response": {"behavior": "allow", "updated_input": {}, "updated_permissions": [], "tool_use_id": "$CALL"}}}));
+    host.expect(&[
+        json!({"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "$CALL"}]}}),
+        json!({"type": "result", "subtype": "success", "session_id": "$S", "turn_count": "*", "duration_seconds": "*"}),
+    ]);
+    assert!(project.join("made").exists());
+
+    host.say(&json!({"type": "session.send", "message": {"role": "user", "content": [{"type": "text", "text": "run touch never"}]}}));
+    host.expect(&[json!({"type": "callback.request", "request_id": "$R2"})]);
+    host.say(
+        &json!({"type": "callback.response", "response": {"subtype": "success", "request_id": "$R2",
+        "response": {"behavior": "deny", "message": "not today"}}}),
+    );
+    host.expect(&[
+        json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": "~not today", "is_error": true}]}}),
+        json!({"type": "result"}),
+    ]);
+    assert!(!project.join("never").exists());
+
+    host.say(&json!({"type": "session.send", "message": {"role": "user", "content": "ask Which colour? red, green"}}));
+    host.expect(&[json!({"type": "callback.request", "request_id": "$R3", "request": {"tool_name": "AskUserQuestion"}})]);
+    host.say(
+        &json!({"type": "callback.response", "response": {"subtype": "success", "request_id": "$R3",
+        "response": {"behavior": "allow", "updated_input": {"answers": {"0": "green"}}}}}),
+    );
+    host.expect(&[
+        json!({"type": "user", "message": {"content": [{"content": "~green"}]}}),
+        json!({"type": "result"}),
+    ]);
+
+    host.say(
+        &json!({"type": "session.send", "message": {"role": "user", "content": "run sleep 30"}}),
+    );
+    host.expect(&[json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash"}]}})]);
+    host.say(&json!({"type": "control_request", "request_id": "stop-1", "request": {"subtype": "interrupt"}}));
+    host.expect(&[
+        json!({"type": "control_response", "request_id": "stop-1"}),
+        json!({"type": "result", "subtype": "error_during_execution"}),
+    ]);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_code_and_the_connection_goes_on() {
+    let bridge = Served::start();
+    let mut host = bridge.connect("/ws/session").unwrap();
+    for (say, code) in [
+        ("nonsense", "INVALID_MESSAGE"),
+        (
+            r#"{"type":"session.send","message":{"role":"user","content":"x"}}"#,
+            "SESSION_NOT_FOUND",
+        ),
+        (r#"{"type":"session.burn"}"#, "UNKNOWN_TYPE"),
+        (
+            r#"{"type":"callback.response","response":{"subtype":"success","request_id":"r","response":{"behavior":"allow"}}}"#,
+            "REQUEST_FAILED",
+        ),
+        (
+            r#"{"type":"control_request","request_id":"i","request":{"subtype":"initialize","system_prompt":"Be a pirate."}}"#,
+            "REQUEST_FAILED",
+        ),
+    ] {
+        host.say_text(say).unwrap();
+        host.expect(&[json!({"type": "error", "error": {"code": code, "message": "*"}})]);
+    }
+    host.expect(&[json!({"type": "control_response", "request_id": "i"})]);
+    let create = json!({"type": "session.create", "message": {"role": "user", "content": "think"}});
+    host.say(&create);
+    host.expect(&[
+        json!({"type": "session.created"}),
+        json!({"type": "result"}),
+    ]);
+    host.say(&create);
+    host.expect(&[json!({"type": "error", "error": {"code": "SESSION_EXISTS"}})]);
+
+    for query in [
+        "cwd=/etc",
+        "agent=nobody",
+        "permission_mode=bypassPermissions",
+    ] {
+        let mut host = bridge.connect(&format!("/ws/session?{query}")).unwrap();
+        host.say(&initialize());
+        host.expect(&[
+            json!({"type": "error", "error": {"code": "REQUEST_FAILED", "message": "*"}}),
+        ]);
+    }
+}
+
+#[test]
+fn the_session_stays_when_its_connection_is_gone_and_others_see_and_answer_it() {
+    let bridge = Served::start();
+    fs::write(bridge.project().join("a.txt"), "alpha").unwrap();
+    let mut phone = bridge.client();
+    let cwd = bridge.project();
+    let mut host = bridge
+        .connect(&format!("/ws/session?cwd={}&agent=offline", cwd.display()))
+        .unwrap();
+    host.say(
+        &json!({"type": "session.create", "message": {"role": "user", "content": "run touch x"}}),
+    );
+    host.expect(&[
+        json!({"type": "session.created", "session_id": "$AGENT"}),
+        json!({"type": "callback.request", "request_id": "$R"}),
+    ]);
+    // The phone is faster: the question is taken back.
+    phone.expect(&[json!({"type": "permission_request", "toolUseId": "$R", "sessionId": "$S"})]);
+    phone.say(&json!({"type": "reject", "id": "$R"}));
+    host.expect(&[
+        json!({"type": "control_cancel_request", "request_id": "$R"}),
+        json!({"type": "result"}),
+    ]);
+    phone.say(&json!({"type": "input", "text": "think aloud", "sessionId": "$S"}));
+    host.expect(&[
+        json!({"type": "user", "message": {"content": "think aloud"}}),
+        json!({"type": "result"}),
+    ]);
+    let agent = host.name("AGENT");
+    drop(host);
+    phone.say(&json!({"type": "list_sessions"}));
+    phone.expect(&[
+        json!({"type": "session_list", "sessions": [{"id": "$S", "claudeSessionId": agent}]}),
+    ]);
+
+    // By the agent's name of it, the host is back in the same session.
+    let mut host = bridge
+        .connect(&format!("/ws/session?resume={agent}"))
+        .unwrap();
+    host.say(&initialize());
+    host.expect(&[json!({"type": "system", "subtype": "init", "session_id": agent})]);
+    host.say(
+        &json!({"type": "session.create", "message": {"role": "user", "content": "read a.txt"}}),
+    );
+    host.expect(&[
+        json!({"type": "session.created", "session_id": agent}),
+        json!({"type": "result"}),
+    ]);
+    phone.expect(&[json!({"type": "user_input", "text": "read a.txt", "sessionId": "$S"})]);
+}
