@@ -114,6 +114,7 @@ mod tests {
             parent: None,
             block,
             part: Part::Text,
+            tool_name: None,
             offset,
             end,
             pieces: vec![text.into()],
