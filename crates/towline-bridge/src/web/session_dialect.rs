@@ -19,9 +19,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::task::{JoinError, JoinSet};
 use towline_protocol::{
-    ControlResponse, Json, PermissionMode, RequestId, SessionId, Text, ToAgent, ToHost, User, Wire,
+    ControlResponse, PermissionMode, RequestId, SessionId, Text, ToAgent, ToHost, User, Wire,
     dialect::{
-        pocket::{BridgeId, Status},
+        pocket::BridgeId,
         session::{self as dialect, ErrorCode, Opening},
     },
 };
@@ -29,7 +29,7 @@ use towline_protocol::{
 use crate::{
     Content, Denial, Frame, Input, NoteCode, Shown, Viewer, Wish,
     access::Who,
-    hub::{Description, From, Item, Scope, Setup},
+    hub::{From, Item, Scope, Setup},
 };
 
 use super::{
@@ -366,41 +366,6 @@ impl Talk {
         user.message.content = Some(content).into();
         user.uuid.clone_from(&input.uuid);
         self.tell(ToHost::User(Box::new(user)), None).await
-    }
-
-    /// Answers `initialize` once the agent is there.
-    async fn introduce(&mut self) -> Result<(), Gone> {
-        let (Some(session), Initializing::Waits(id)) =
-            (self.session.clone(), self.initialize.clone())
-        else {
-            return Ok(());
-        };
-        let response = match self.site.desk.describe(&session).await {
-            Ok(description) => match introduction(&description) {
-                Some(answer) => answer,
-                None => return Ok(()),
-            },
-            Err(denial) => Err(denial.to_string()),
-        };
-        self.initialize = Initializing::No;
-        self.respond(match response {
-            Ok(about) => ControlResponse::success(id, Some(about)),
-            Err(why) => ControlResponse::error(id, why),
-        })
-        .await
-    }
-}
-
-/// What the agent says of itself, or why it does not; nothing while it is being started.
-fn introduction(session: &Description) -> Option<Result<Json, String>> {
-    if let Some(about) = &session.about {
-        return Some(Json::new(about.get()).map_err(|error| error.to_string()));
-    }
-    match session.record.status {
-        Status::Starting => None,
-        Status::Dead => Some(Err("the agent could not be started".to_owned())),
-        // Not every agent has something to say.
-        _ => Some(Ok(Json::empty_object())),
     }
 }
 

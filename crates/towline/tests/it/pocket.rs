@@ -46,6 +46,7 @@ fn success() -> Value {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table, a row a message")]
 fn every_message_of_the_document_works_with_towlines_own_agent() {
     let bridge = Served::start();
     let project = bridge.project();
@@ -273,6 +274,7 @@ const TO_CLIENT: [&str; 10] = [
 ];
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table, a row a message")]
 fn what_the_app_has_added_since_is_answered_or_clearly_refused() {
     let bridge = Served::start();
     let project = bridge.project();

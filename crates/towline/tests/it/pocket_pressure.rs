@@ -115,7 +115,7 @@ fn who_talks_too_fast_is_told_and_then_sent_away_and_the_others_stay() {
             Ok(heard) => {
                 was_told |= heard["message"]
                     .as_str()
-                    .is_some_and(|words| words.contains("too many messages"))
+                    .is_some_and(|words| words.contains("too many messages"));
             }
             Err(frame) => break frame,
         }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use towline_protocol::{
-    ControlRequest, ControlResponse, Json, Request, Text, Wire, control::request::Initialize,
-    dialect::session::ErrorCode,
+    ControlRequest, ControlResponse, Json, Request, Text, Wire,
+    control::request::Initialize,
+    dialect::{pocket::Status, session::ErrorCode},
 };
 
-use crate::hub::Control;
+use crate::hub::{Control, Description};
 
 use super::{Gone, Initializing, Talk};
 
@@ -54,6 +55,41 @@ impl Talk {
             }
         });
         Ok(())
+    }
+
+    /// Answers `initialize` once the agent is there.
+    pub(super) async fn introduce(&mut self) -> Result<(), Gone> {
+        let (Some(session), Initializing::Waits(id)) =
+            (self.session.clone(), self.initialize.clone())
+        else {
+            return Ok(());
+        };
+        let response = match self.site.desk.describe(&session).await {
+            Ok(description) => match introduction(&description) {
+                Some(answer) => answer,
+                None => return Ok(()),
+            },
+            Err(denial) => Err(denial.to_string()),
+        };
+        self.initialize = Initializing::No;
+        self.respond(match response {
+            Ok(about) => ControlResponse::success(id, Some(about)),
+            Err(why) => ControlResponse::error(id, why),
+        })
+        .await
+    }
+}
+
+/// What the agent says of itself, or why it does not; nothing while it is being started.
+fn introduction(session: &Description) -> Option<Result<Json, String>> {
+    if let Some(about) = &session.about {
+        return Some(Json::new(about.get()).map_err(|error| error.to_string()));
+    }
+    match session.record.status {
+        Status::Starting => None,
+        Status::Dead => Some(Err("the agent could not be started".to_owned())),
+        // Not every agent has something to say.
+        _ => Some(Ok(Json::empty_object())),
     }
 }
 
