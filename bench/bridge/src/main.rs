@@ -66,15 +66,27 @@ async fn measure(
     sessions: usize,
 ) -> Result<bool> {
     let mut verdict = Verdict::default();
-    let idle = idle(programs, rounds, &mut verdict).await?;
-    let burst = bursts(programs, rounds, &mut verdict).await?;
-    let (p50, p99) = paces(programs, &mut verdict).await?;
-    let held = hold(programs, sessions, seconds, &mut verdict).await?;
+    let mut last = Vec::new();
+    if wanted("idle") {
+        let ratio = idle(programs, rounds, &mut verdict).await?;
+        last.push(format!("idle ratio {ratio:.2}"));
+    }
+    if wanted("burst") {
+        let ratio = bursts(programs, rounds, &mut verdict).await?;
+        last.insert(0, format!("burst ratio {ratio:.1}"));
+    }
+    if wanted("pace") {
+        let (p50, ratio) = paces(programs, &mut verdict).await?;
+        let pace = format!("p50 {p50:.2} ms, p99 ratio {ratio:.1}");
+        last.insert(usize::from(wanted("burst")), pace);
+    }
+    if wanted("hold") {
+        let p99 = hold(programs, sessions, seconds, &mut verdict).await?;
+        last.push(format!("hold p99 {p99:.0} ms"));
+    }
     verdict.print();
     println!("load {:.1}", process::load()?);
-    println!(
-        "burst ratio {burst:.1}, p50 {p50:.2} ms, p99 ratio {p99:.1}, idle ratio {idle:.2}, hold p99 {held:.0} ms"
-    );
+    println!("{}", last.join(", "));
     Ok(verdict.is_good())
 }
 
@@ -289,6 +301,11 @@ async fn end<const N: usize>(servers: [Rc<Server>; N]) -> Result<()> {
         server.end().await?;
     }
     Ok(())
+}
+
+/// Whether a part is to be measured: all are, unless the environment names one.
+fn wanted(part: &str) -> bool {
+    std::env::var("BENCH_ONLY").map_or(true, |only| only == part)
 }
 
 /// A count that the environment may set.

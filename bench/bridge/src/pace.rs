@@ -64,7 +64,8 @@ impl Audience {
         })
     }
 
-    /// Lets all agents speak, and waits until everyone has seen it or gave up.
+    /// Lets all agents speak, and waits until everyone has seen it or gave up. The sessions are left to end with the
+    /// server.
     pub async fn listen(self, server: &std::rc::Rc<Server>) -> Result<Round> {
         let spent = Spent::now(server)?;
         let prompt = format!("rate {} {} {SIZE}", self.load.a_second, self.load.seconds);
@@ -87,9 +88,6 @@ impl Audience {
             said.await??;
         }
         (round.server, round.client) = spent.since(server)?;
-        for session in &self.sessions {
-            server.stop(session).await?;
-        }
         late.sort_unstable();
         let at = |share: f64| {
             let place = (late.len() as f64 * share) as usize;
