@@ -33,6 +33,24 @@ fn said(text: &str) -> String {
 }
 
 #[test]
+fn a_session_with_much_to_index_does_not_keep_the_others_waiting() {
+    let mut made = Made::new();
+    let long = said(&"much ".repeat(4_000));
+    let batch = vec![(Kind::Input, long.as_str()); 20];
+    made.write(1, &batch);
+    let late = crate::made::frame(1, Kind::Input, &said("little"));
+    made.log.write(&[session("t", 2), of("t", late)]).unwrap();
+    let mut indexer = made.log.indexer().unwrap();
+    for _ in 0..2 {
+        assert_eq!(indexer.step().unwrap(), Progress::More);
+    }
+    assert_eq!(found(&made.log, "little"), [("t".to_owned(), 1)]);
+    assert!(found(&made.log, "much").len() < batch.len());
+    index(&mut indexer);
+    assert_eq!(found(&made.log, "much").len(), batch.len());
+}
+
+#[test]
 fn words_are_found_in_what_was_said_and_done() {
     let mut made = Made::new();
     made.write(1, &[

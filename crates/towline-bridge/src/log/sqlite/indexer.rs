@@ -33,6 +33,9 @@ pub struct Indexer {
     connection: Connection,
     file: PathBuf,
     pen: Pen,
+    /// The session that was dealt with last: the search for the next goes on behind it, so that one round looks at each
+    /// session once, however many there are. 0 at the beginning of a round.
+    at: i64,
     /// Bytes that went by since the journal was last taken into the file.
     in_journal: usize,
 }
@@ -61,6 +64,7 @@ impl Indexer {
             connection,
             file: file.to_owned(),
             pen,
+            at: 0,
             in_journal: 0,
         })
     }
@@ -80,9 +84,15 @@ impl Indexer {
             take_out(connection, pen, session)?;
             return Ok(Progress::More);
         }
-        let Some((session, after)) = next_session(connection)? else {
-            return Ok(Progress::Done);
+        let began_at = std::mem::take(&mut self.at);
+        let Some((session, after)) = next_session(connection, began_at)? else {
+            return Ok(match began_at {
+                0 => Progress::Done,
+                // That was the rest of a round.
+                _ => Progress::More,
+            });
         };
+        self.at = session;
         self.in_journal += put_in(connection, pen, session, after)?;
         if self.in_journal >= MOST_IN_JOURNAL {
             // The disk is waited for here and not in the writer, which goes on meanwhile.
@@ -93,16 +103,18 @@ impl Indexer {
     }
 }
 
-/// A session with frames that are not in the index, and the number of the last one that is.
-fn next_session(connection: &Connection) -> rusqlite::Result<Option<(i64, u64)>> {
+/// The first session behind another that has frames which are not in the index, and the number of the last one that is.
+fn next_session(connection: &Connection, behind: i64) -> rusqlite::Result<Option<(i64, u64)>> {
     let mut select = connection.prepare_cached(
         "SELECT sessions.key, coalesce(indexed.seq, 0) AS done
          FROM sessions LEFT JOIN indexed ON indexed.session = sessions.key
-         WHERE EXISTS (
+         WHERE sessions.key > ?2 AND EXISTS (
              SELECT 1 FROM frames WHERE row > sessions.key * ?1 + done AND row < (sessions.key + 1) * ?1
-         ) LIMIT 1",
+         ) ORDER BY sessions.key LIMIT 1",
     )?;
-    let found = select.query_row([SPAN], |row| Ok((row.get(0)?, unsigned(row.get(1)?))));
+    let found = select.query_row([SPAN, behind], |row| {
+        Ok((row.get(0)?, unsigned(row.get(1)?)))
+    });
     found.optional()
 }
 
