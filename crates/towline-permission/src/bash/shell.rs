@@ -6,7 +6,7 @@
 mod value;
 mod walk;
 
-use std::ops::ControlFlow;
+use std::{borrow::Cow, ops::ControlFlow};
 
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
@@ -144,13 +144,13 @@ pub(crate) fn parse(line: &str, variables: &Variables) -> Script {
     if line.chars().any(is_unicode_blank) {
         script.opaque.push(Opaque::UnicodeBlank);
     }
-    let tree = tree(line);
+    let tree = tree(&in_ascii(line));
     let Some(tree) = tree else {
         script.is_broken = true;
         return script;
     };
     let root = tree.root_node();
-    script.is_broken = root.has_error();
+    script.is_broken = root.has_error() || has_foreign_delimiter(line);
     let mut walk = Walk {
         line,
         script,
@@ -162,7 +162,35 @@ pub(crate) fn parse(line: &str, variables: &Variables) -> Script {
     walk.script
 }
 
-/// The tree of a line; nothing if it takes too much work to make it.
+/// A line of the same length in bytes with nothing beyond ASCII in it.
+///
+/// The grammar's scanner asks C's `isalpha` and the like about each character, and those may read anywhere for what is
+/// beyond ASCII: the process ends. To a shell such a character is a part of a word and of no name, as a dot is.
+fn in_ascii(line: &str) -> Cow<'_, str> {
+    if line.is_ascii() {
+        return line.into();
+    }
+    let byte = |byte: u8| {
+        if byte.is_ascii() {
+            char::from(byte)
+        } else {
+            '.'
+        }
+    };
+    line.bytes().map(byte).collect()
+}
+
+/// Whether a here-document ends with a word beyond ASCII, which [`in_ascii`] makes equal to others.
+fn has_foreign_delimiter(line: &str) -> bool {
+    line.match_indices("<<").any(|(place, found)| {
+        let rest = line[place + found.len()..].trim_start_matches(['-', ' ', '\t']);
+        let ends = |c: char| c.is_ascii_whitespace() || ";|&<>()".contains(c);
+        let delimiter = rest.split(ends).next().unwrap_or_default();
+        !delimiter.is_ascii()
+    })
+}
+
+/// The tree of a line in ASCII; nothing if it takes too much work to make it.
 fn tree(line: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser

@@ -26,6 +26,33 @@ fn commands(line: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
+fn what_is_beyond_ascii_is_part_of_words_and_of_no_names() {
+    for (line, expected) in [
+        (
+            "echo Gr\u{fc}\u{df}e; \u{fc}ber",
+            &["echo Gr\u{fc}\u{df}e", "\u{fc}ber"][..],
+        ),
+        (
+            "echo '\u{1f600}' \u{10fffd}",
+            &["echo \u{1f600} \u{10fffd}"],
+        ),
+        ("\u{e9}=1 ls", &["\u{e9}=1 ls"]),
+        ("cat <<EOF\n\u{fc}ber\nEOF", &["cat"]),
+    ] {
+        let found: Vec<String> = commands(line).iter().map(|words| words.join(" ")).collect();
+        assert_eq!(found, expected, "{line}");
+        assert!(!parse(line).is_broken, "{line}");
+    }
+    // The end of such a here-document could be told from other words only by the shell.
+    for line in [
+        "cat <<\u{e9}\n..\nrm x\n\u{e9}",
+        "cat <<- '\u{e9}'\n\u{e8}\n\u{e9}",
+    ] {
+        assert!(parse(line).is_broken, "{line}");
+    }
+}
+
+#[test]
 fn a_line_is_split_into_its_commands_wherever_they_stand() {
     for (line, expected) in [
         ("a b && c | d; e", &["a b", "c", "d", "e"][..]),

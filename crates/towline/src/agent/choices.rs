@@ -126,6 +126,9 @@ impl Choices {
         let streams = output == OutputFormat::StreamJson;
         let wrong = if input == InputFormat::StreamJson && !streams {
             "Error: --input-format=stream-json requires output-format=stream-json."
+        } else if streams && flags.has(Id::Print) && !flags.has(Id::Verbose) {
+            // Document 003 starts an agent without either; so only who says `-p` is held to it.
+            "Error: When using --print, --output-format=stream-json requires --verbose"
         } else if flags.has(Id::PartialMessages) && !streams {
             "Error: --include-partial-messages requires --print and --output-format=stream-json."
         } else if flags.has(Id::ReplayUserMessages) && input != InputFormat::StreamJson {

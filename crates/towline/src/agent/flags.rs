@@ -109,7 +109,7 @@ flags! {
         Print ["-p", "--print"] Nothing, "answer and exit; so it is anyway where there is no terminal";
         InputFormat ["--input-format"] Value("format"), "text (default), or stream-json: lines of JSON on standard input";
         OutputFormat ["--output-format"] Value("format"), "text (default), json (the result), or stream-json (every line)";
-        Verbose ["--verbose"] Nothing, "with json, every line in one array";
+        Verbose ["--verbose"] Nothing, "with json, every line in one array; stream-json with -p needs it";
         PartialMessages ["--include-partial-messages"] Nothing, "write the pieces of a message as they come (stream-json)";
         HookEvents ["--include-hook-events"] Nothing, "write when hooks start and what they answer";
         SubagentText ["--forward-subagent-text"] Nothing, "write the words of subagents too";

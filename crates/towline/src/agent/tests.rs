@@ -113,8 +113,10 @@ const WRONG_USE: Cases = &[
         &["-p", "--input-format=json"],
         "error: option '--input-format <format>' argument 'json' is invalid. Allowed choices are text, stream-json.",
     ),
-    // The real CLI insists on `--verbose` here; document 001 does not.
-    (&["-p", "--output-format", "stream-json"], "fine"),
+    (
+        &["-p", "--output-format", "stream-json"],
+        "Error: When using --print, --output-format=stream-json requires --verbose",
+    ),
     (&["--output-format", "stream-json"], "fine"),
     (
         &["-p", "--input-format", "stream-json"],

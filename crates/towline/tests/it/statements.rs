@@ -367,16 +367,32 @@ fn the_mode_decides_who_is_asked() {
 
 #[test]
 fn a_rule_for_some_commands_does_not_allow_others() {
-    for (command, is_allowed) in [("git status --short", true), ("touch ran", false)] {
+    // Neither runs by itself, and nobody can be asked.
+    let both = "Bash(git:*) Edit";
+    for (rules, expected) in [
+        (both, [true, true, false]),
+        ("Bash(git:*)", [true, false, false]),
+        ("Edit", [false, true, false]),
+    ] {
         block_on(async {
             let room = towline_room();
-            let call = Reply::message().tool("Bash", json!({"command": command}));
-            let api = api(Script::new([call, Reply::text("Done.")])).await;
-            let flags = ["--allowed-tools", "Bash(git:*) Edit"];
-            let mut agent = Driven::start(&room, &api.url(), &flags);
-            let result = agent.ask("do it").await;
-            let denials = result["permission_denials"].as_array().unwrap();
-            assert_eq!(denials.is_empty(), is_allowed, "{result}");
+            let new = json!({
+                "file_path": room.project().join("new.txt"), "old_string": "", "new_string": "x",
+            });
+            let calls = [
+                ("Bash", json!({"command": "git init -q made"})),
+                ("Edit", new),
+                ("Bash", json!({"command": "truncate -s 0 ran"})),
+            ];
+            for ((tool, input), is_allowed) in calls.into_iter().zip(expected) {
+                let call = Reply::message().tool(tool, input.clone());
+                let api = api(Script::new([call, Reply::text("Done.")])).await;
+                let flags = ["--allowed-tools", rules];
+                let mut agent = Driven::start(&room, &api.url(), &flags);
+                let result = agent.ask("do it").await;
+                let denials = result["permission_denials"].as_array().unwrap();
+                assert_eq!(denials.is_empty(), is_allowed, "{rules}: {input}");
+            }
         });
     }
 }
