@@ -1,7 +1,7 @@
 // The page as a whole: who is let in, where somebody is (the part of the address behind the #), and what is shown there.
 // It holds the data layer and the views together; neither knows the other.
 
-import { ApiError, api } from "./data/api.js";
+import { ApiError, api, door } from "./data/api.js";
 import { put, waiting } from "./data/list.js";
 import { Outbox } from "./data/outbox.js";
 import { blocksOf } from "./data/session.js";
@@ -66,9 +66,9 @@ async function enter() {
 }
 
 function login(problem) {
+  leave();
   following?.stop();
   following = null;
-  leave();
   banners.set({ connection: "open", trouble: null });
   const view = loginView({
     problem,
@@ -85,7 +85,7 @@ function begin() {
   app.replaceChildren(list.element, main);
   following = follow({
     outbox,
-    refused: () => login("You are not let in any more: the token has changed, or you were away for long."),
+    refused: () => door.closed(),
     record(record) {
       if (put(records, record)) refresh();
     },
@@ -224,6 +224,7 @@ async function countUsage() {
   }
 }
 
+door.closed = () => following && login("You are not let in any more: the token has changed, or you were away for long.");
 addEventListener("hashchange", () => (location.hash.startsWith("#token=") ? enter() : route()));
 addEventListener("online", () => following?.wake());
 document.addEventListener("visibilitychange", () => document.hidden || following?.wake());

@@ -15,6 +15,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Whoever wants to know that the cookie is not good any more. */
+export const door = { closed() {} };
+
 /** Asks the bridge; gives what it says, or throws an `ApiError`. */
 async function ask(method, path, body) {
   const controller = new AbortController();
@@ -37,6 +40,7 @@ async function ask(method, path, body) {
   } finally {
     clearTimeout(timer);
   }
+  if (response.status === 401 && path !== LOGIN) door.closed();
   if (!response.ok) throw readError(response.status, text);
   if (!text) return null;
   try {
@@ -63,11 +67,12 @@ export function withQuery(path, query) {
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }
 
+const LOGIN = "/api/login";
 const session = (id) => `/api/sessions/${encodeURIComponent(id)}`;
 
 export const api = {
-  login: (token) => ask("POST", "/api/login", { token }),
-  logout: () => ask("DELETE", "/api/login"),
+  login: (token) => ask("POST", LOGIN, { token }),
+  logout: () => ask("DELETE", LOGIN),
   agents: () => ask("GET", "/api/agents"),
   usage: () => ask("GET", "/api/usage"),
   start: (begin) => ask("POST", "/api/sessions", begin),
