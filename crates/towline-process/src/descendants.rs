@@ -1,7 +1,10 @@
 //! Processes that were started by others, also those that have since left their group. Linux says so; elsewhere there
 //! is nothing to see.
 
-use std::{collections::HashMap, fs};
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+};
 
 use rustix::process::{Pid, Signal, getpgid, kill_process};
 
@@ -43,8 +46,11 @@ impl Descendants {
         Self { found }
     }
 
-    /// Everything that has a variable in its environment that begins like this.
-    pub(crate) fn marked(beginning: &str) -> Self {
+    /// Everything that has a variable in its environment that begins like this, but for what is in these groups. To
+    /// look into an environment takes long where there are a thousand of them.
+    pub(crate) fn marked(beginning: &str, others: &HashSet<Pid>) -> Self {
+        let is_elsewhere =
+            |process: &Pid| getpgid(Some(*process)).is_ok_and(|group| others.contains(&group));
         let is_marked = |process: &Pid| {
             let environment = fs::read(format!("/proc/{}/environ", process.as_raw_pid()));
             environment.is_ok_and(|environment| {
@@ -56,7 +62,7 @@ impl Descendants {
         let ids = processes
             .filter_map(|process| Pid::from_raw(process.file_name().to_str()?.parse().ok()?));
         let found = ids
-            .filter(is_marked)
+            .filter(|process| !is_elsewhere(process) && is_marked(process))
             .filter_map(|process| Some((process, Stat::of(process)?.started)));
         Self {
             found: found.take(MOST).collect(),

@@ -1,6 +1,6 @@
 //! [`Group`]: a child, its process group and everything they started, to be ended together.
 
-use std::{io, sync::Arc};
+use std::{collections::HashSet, io, sync::Arc};
 
 use rustix::{
     io::Errno,
@@ -67,7 +67,8 @@ impl Group {
 
     /// `SIGTERM` to the group and to everything that left it; who that was.
     pub fn terminate(&self) -> Descendants {
-        let members = self.members();
+        let others = self.watch.as_ref().map(Watch::others).unwrap_or_default();
+        let members = self.members(&others);
         // The group may be gone; there is nobody to tell about any other failure.
         self.signal(Signal::TERM).ok();
         members.signal_outside(self.id, Signal::TERM);
@@ -77,16 +78,17 @@ impl Group {
     /// `SIGKILL` to the group, to everything that left it, and to those that were `known` before. Only once: the id of
     /// the group may be somebody else's later.
     pub fn kill(&mut self, known: &Descendants) {
-        if self.watch.take().is_none() {
+        let Some(watch) = self.watch.take() else {
             return;
-        }
-        let members = self.members();
+        };
+        let others = watch.others();
+        let members = self.members(&others);
         // The group first: a shell that sees its child killed could still end by itself, with another exit.
         self.signal(Signal::KILL).ok();
         members.signal(Signal::KILL);
         known.signal(Signal::KILL);
         // What was started between the look and the signal.
-        self.mark.bearers().signal(Signal::KILL);
+        self.mark.bearers(&others).signal(Signal::KILL);
     }
 
     /// Whether anything is left in the group itself, if only a process that has ended and that nobody asks about.
@@ -94,7 +96,7 @@ impl Group {
         test_kill_process_group(self.id).is_ok()
     }
 
-    fn members(&self) -> Descendants {
-        Descendants::of(self.id).and(self.mark.bearers())
+    fn members(&self, others: &HashSet<Pid>) -> Descendants {
+        Descendants::of(self.id).and(self.mark.bearers(others))
     }
 }

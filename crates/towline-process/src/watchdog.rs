@@ -6,6 +6,7 @@
 //! what it started, would come when the thread that started it ends, and exists on Linux only.
 
 use std::{
+    collections::HashSet,
     io::{self, Write as _},
     os::unix::process::CommandExt as _,
     process::{Child, Command, Stdio},
@@ -89,7 +90,8 @@ impl Watchdog {
     /// `SIGKILL` to everything that bears one of its marks.
     pub fn kill_all(&self) {
         if self.leash().marks > 0 {
-            Descendants::marked(&format!("{}={}.", self.variable, self.token)).signal(Signal::KILL);
+            let beginning = format!("{}={}.", self.variable, self.token);
+            Descendants::marked(&beginning, &HashSet::new()).signal(Signal::KILL);
         }
     }
 
@@ -147,9 +149,18 @@ impl Mark {
         command.env(self.variable, &self.value);
     }
 
-    /// Whatever has it.
-    pub fn bearers(&self) -> Descendants {
-        Descendants::marked(&format!("{}={}", self.variable, self.value))
+    /// Whatever has it and is in none of these groups.
+    pub(crate) fn bearers(&self, others: &HashSet<Pid>) -> Descendants {
+        Descendants::marked(&format!("{}={}", self.variable, self.value), others)
+    }
+}
+
+impl Watch {
+    /// The groups that are watched besides this one. Who is in one of them was started for another child.
+    pub(crate) fn others(&self) -> HashSet<Pid> {
+        let mut others: HashSet<_> = self.watchdog.leash().groups.iter().copied().collect();
+        others.remove(&self.group);
+        others
     }
 }
 

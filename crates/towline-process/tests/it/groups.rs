@@ -89,3 +89,18 @@ fn a_watchdog_that_is_dropped_leaves_nobody() {
     child.wait().unwrap();
     pipe.read_to_end(&mut Vec::new()).unwrap();
 }
+
+#[test]
+fn a_group_that_is_killed_leaves_the_others() {
+    let watchdog = watchdog("others");
+    let far = "(setsid sleep 1000 &) ; echo up; sleep 1000";
+    let (mut other, mut others_group, mut others_pipe) = start(&watchdog, far);
+    let (mut child, mut group, mut pipe) = start(&watchdog, far);
+    group.kill(&Descendants::default());
+    child.wait().unwrap();
+    pipe.read_to_end(&mut Vec::new()).unwrap();
+    assert!(other.try_wait().unwrap().is_none());
+    others_group.kill(&Descendants::default());
+    other.wait().unwrap();
+    others_pipe.read_to_end(&mut Vec::new()).unwrap();
+}
