@@ -117,6 +117,9 @@ impl Desk {
         };
         setup.agent.clone_from(&agent.name);
         check_options(&setup)?;
+        if let From::Session { id, .. } = &setup.from {
+            self.check_past(id).await?;
+        }
         if setup.from == From::Latest {
             let latest = self.latest(&setup.directory).await?;
             setup.from = latest.map_or(From::Nothing, |id| From::Session {
@@ -290,6 +293,19 @@ impl Desk {
         let listed = listed.map_err(|error| Refusal::Busy(error.to_string()))?;
         let latest = listed.sessions.first();
         Ok(latest.map(|latest| latest.summary.session.key().as_str().into()))
+    }
+
+    /// What was said in a place that may not be seen is not for here either.
+    ///
+    /// # Errors
+    /// When the session was held outside of the roots, or does not say where.
+    pub async fn check_past(&self, session: &SessionId) -> Result<(), Denial> {
+        // Of a session that is not there, nothing can be seen.
+        if let Ok(directory) = self.bridge.library().directory(session.clone()).await {
+            let directory = directory.unwrap_or_default();
+            self.projects.roots().existing(&directory)?;
+        }
+        Ok(())
     }
 
     /// Puts a session that was stopped back into the lists.

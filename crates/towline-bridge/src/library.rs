@@ -111,6 +111,17 @@ impl Library {
             .await
     }
 
+    /// In which directory a session was held, wherever that was; nothing if it does not say.
+    ///
+    /// # Errors
+    /// When there is no such session, or it cannot be read.
+    pub async fn directory(&self, session: SessionId) -> Result<Option<PathBuf>, LogError> {
+        self.of_past("look at an old session", move |past| {
+            past.directory(&session)
+        })
+        .await
+    }
+
     /// The last messages of a session, wherever it was held.
     ///
     /// # Errors

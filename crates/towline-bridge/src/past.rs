@@ -184,6 +184,16 @@ impl Past {
         Ok(listed)
     }
 
+    /// Where a session was held; nothing if it does not say.
+    ///
+    /// # Errors
+    /// When there is no such session, or its transcript cannot be read.
+    pub fn directory(&self, session: &SessionId) -> Result<Option<PathBuf>, Error> {
+        let key = session.as_str().parse()?;
+        let summary = SessionSummary::of(self.home.session(&key)?)?;
+        Ok(summary.and_then(|summary| summary.cwd))
+    }
+
     /// The last messages of what a resumed session would hold, as many as the page holds.
     ///
     /// # Errors

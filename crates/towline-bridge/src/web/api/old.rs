@@ -152,6 +152,7 @@ pub(super) async fn history(
         frames: 200,
         bytes: 4 << 20,
     };
+    site.desk.check_past(&session).await?;
     let history = site.desk.bridge().library().history(session, page).await?;
     let messages: Vec<_> = history
         .messages

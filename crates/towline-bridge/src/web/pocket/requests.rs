@@ -134,6 +134,7 @@ async fn renamed(desk: &Desk, request: &RenameSession, name: Option<String>) -> 
     match (held, name) {
         (Some(held), name) => desk.rename(&held.record.id, name).await.map_err(words),
         (None, Some(name)) => {
+            desk.check_past(&agent_id).await.map_err(words)?;
             let library = desk.bridge().library();
             let renamed = library.rename(agent_id, name).await;
             renamed.map_err(|error| error.to_string())

@@ -5,6 +5,7 @@ use std::{
     io::{Read, Write},
     net::TcpStream,
     os::unix::fs::{PermissionsExt as _, symlink},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -162,6 +163,43 @@ fn nothing_outside_the_roots_is_shown_or_worked_in() {
         );
     }
     assert_eq!(served.get("/api/sessions").json()["sessions"], json!([]));
+}
+
+#[test]
+fn what_was_said_outside_the_roots_is_neither_shown_nor_resumed() {
+    let served = Served::start();
+    let outside = tempfile::tempdir().unwrap();
+    let inside = served.project();
+    let projects = inside.with_file_name("home").join(".claude/projects");
+    let transcript = |directory: &Path, id: &str| {
+        let folder = directory
+            .to_str()
+            .unwrap()
+            .replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+        fs::create_dir_all(projects.join(&folder)).unwrap();
+        let record = json!({
+            "type": "user", "uuid": "00000000-0000-4000-8000-0000000000aa", "parentUuid": null, "sessionId": id,
+            "cwd": directory, "message": {"role": "user", "content": "secret words"}, "isSidechain": false,
+            "userType": "external", "version": "2.1.325", "timestamp": "2026-01-01T00:00:00.000Z",
+        });
+        let file = projects.join(folder).join(format!("{id}.jsonl"));
+        fs::write(file, format!("{record}\n")).unwrap();
+    };
+    let [mine, other] = [1, 2].map(|number| format!("00000000-0000-4000-8000-00000000000{number}"));
+    transcript(&inside, &mine);
+    transcript(outside.path(), &other);
+
+    let seen = |id: &str| served.get(&format!("/api/past/{id}"));
+    assert!(
+        seen(&mine).body.contains("secret words"),
+        "{:?}",
+        seen(&mine)
+    );
+    assert_eq!(seen(&other).status, 403, "{:?}", seen(&other));
+    assert!(!served.get("/api/past").body.contains(&other));
+    let resumed = |id: &str| served.post("/api/sessions", &json!({"resume": id}));
+    assert_eq!(resumed(&other).status, 403, "{:?}", resumed(&other));
+    assert!(resumed(&mine).status < 300, "{:?}", resumed(&mine));
 }
 
 #[test]
