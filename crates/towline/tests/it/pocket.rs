@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use towline_testkit::real_cli::{self, RealCli};
 
 use crate::{
-    sdks::{SCRIPT, in_the_room},
+    sdks::in_the_room,
     serve::{Client, Served, serve},
 };
 
@@ -232,6 +232,11 @@ fn every_message_of_the_document_works_with_towlines_own_agent() {
     );
     assert!(!project.join("never").exists());
 
+    assert_all_are_there(&said, &heard);
+}
+
+/// Every message of both tables was said or heard.
+fn assert_all_are_there(said: &[String], heard: &[String]) {
     for kind in TO_SERVER {
         assert!(
             said.iter().any(|said| said == kind),
@@ -694,81 +699,161 @@ fn without_the_token_nobody_gets_in_and_every_way_to_show_it_works() {
 }
 
 #[test]
-fn the_document_is_kept_with_the_real_cli() {
+#[expect(clippy::too_many_lines, reason = "a table, a row a message")]
+fn every_message_of_the_document_works_with_the_real_cli() {
     if !real_cli::is_slow_wanted("the phone app's protocol with the real CLI") {
         return;
     }
+    let bridge = with_the_real_cli();
+    let mut client = bridge.client();
+    client.set_name("PROJECT", bridge.project().to_str().unwrap());
+    let rows = [
+        row(
+            json!({"type": "start", "projectPath": "$PROJECT"}),
+            [
+                json!({"type": "system", "subtype": "session_created", "sessionId": "$S"}),
+                idle(),
+            ],
+        ),
+        // A call that is approved.
+        row(
+            json!({"type": "input", "text": "make it", "sessionId": "$S", "clientMessageId": "m1"}),
+            [
+                json!({"type": "input_ack", "clientMessageId": "m1", "acceptedSeq": 1}),
+                json!({"type": "status", "sessionId": "$S", "status": "running"}),
+                json!({"type": "system", "subtype": "init", "sessionId": "$S", "claudeSessionId": "$AGENT"}),
+                json!({"type": "thinking_delta", "text": "*", "sessionId": "$S"}),
+                json!({"type": "permission_request", "toolUseId": "$CALL", "toolName": "Bash"}),
+                json!({"type": "status", "sessionId": "$S", "status": "waiting_approval"}),
+            ],
+        ),
+        row(
+            json!({"type": "approve", "id": "$CALL", "sessionId": "$S"}),
+            [
+                json!({"type": "permission_resolved", "toolUseId": "$CALL", "outcome": "allowed"}),
+                json!({"type": "tool_result", "toolUseId": "$CALL", "toolName": "Bash"}),
+                json!({"type": "stream_delta", "text": "*", "offset": 0}),
+                json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "Made."}]}}),
+                success(),
+                idle(),
+            ],
+        ),
+        row(
+            json!({"type": "approve", "id": "$CALL", "sessionId": "$S"}),
+            [json!({"type": "error", "message": "~was faster and allowed it", "sessionId": "$S"})],
+        ),
+        // One that is not.
+        row(
+            json!({"type": "input", "text": "never do it"}),
+            [json!({"type": "permission_request", "toolUseId": "$CALL2", "toolName": "Bash"})],
+        ),
+        row(
+            json!({"type": "reject", "id": "$CALL2", "message": "not today"}),
+            [
+                json!({"type": "permission_resolved", "toolUseId": "$CALL2", "outcome": "denied"}),
+                json!({"type": "tool_result", "toolUseId": "$CALL2", "content": "~not today", "isError": true}),
+                idle(),
+            ],
+        ),
+        // One whose like is allowed for the session: the second is not asked about.
+        row(
+            json!({"type": "input", "text": "two of a kind", "sessionId": "$S"}),
+            [json!({"type": "permission_request", "toolUseId": "$CALL3", "toolName": "Write"})],
+        ),
+        row(
+            json!({"type": "approve_always", "id": "$CALL3", "sessionId": "$S"}),
+            [
+                json!({"type": "permission_resolved", "toolUseId": "$CALL3", "outcome": "allowed_for_session"}),
+                json!({"type": "tool_result", "toolUseId": "$CALL3"}),
+                json!({"type": "tool_result", "toolName": "Write", "content": "~second.txt"}),
+                success(),
+                idle(),
+            ],
+        ),
+        row(
+            json!({"type": "input", "text": "which colour", "sessionId": "$S"}),
+            [
+                json!({"type": "permission_request", "toolUseId": "$CALL4", "toolName": "AskUserQuestion"}),
+            ],
+        ),
+        row(
+            json!({"type": "answer", "toolUseId": "$CALL4", "result": "green", "sessionId": "$S"}),
+            [
+                json!({"type": "permission_resolved", "toolUseId": "$CALL4", "outcome": "answered"}),
+                json!({"type": "tool_result", "toolUseId": "$CALL4", "content": "~green"}),
+                idle(),
+            ],
+        ),
+        row(
+            json!({"type": "list_sessions"}),
+            [
+                json!({"type": "session_list", "sessions": [{"id": "$S", "claudeSessionId": "$AGENT", "status": "idle"}]}),
+            ],
+        ),
+        row(
+            json!({"type": "get_history", "sessionId": "$S"}),
+            [json!({"type": "history", "messages": [
+                {"type": "user_input", "text": "make it"}, {"type": "permission_request"},
+                {"type": "permission_resolved"}, {"type": "tool_result"}, {"type": "result"},
+            ]})],
+        ),
+        row(
+            json!({"type": "list_recent_sessions", "limit": 5}),
+            [json!({"type": "recent_sessions",
+                    "sessions": [{"sessionId": "$AGENT", "projectPath": "$PROJECT", "firstPrompt": "make it"}]})],
+        ),
+        row(
+            json!({"type": "stop_session", "sessionId": "$S"}),
+            [json!({"type": "result", "subtype": "stopped"})],
+        ),
+        row(
+            json!({"type": "resume_session", "sessionId": "$AGENT", "projectPath": "$PROJECT"}),
+            [
+                json!({"type": "system", "subtype": "session_created", "sessionId": "$S2", "claudeSessionId": "$AGENT"}),
+            ],
+        ),
+        row(
+            json!({"type": "input", "text": "goodbye", "sessionId": "$S2"}),
+            [
+                json!({"type": "result", "subtype": "success", "result": "Goodbye."}),
+                json!({"type": "status", "sessionId": "$S2", "status": "idle"}),
+            ],
+        ),
+    ];
+    let (said, heard) = play(&mut client, &rows);
+    assert_all_are_there(&said, &heard);
+    let project = bridge.project();
+    let is_there =
+        ["made", "never", "first.txt", "second.txt"].map(|name| project.join(name).exists());
+    assert_eq!(is_there, [true, false, true, true]);
+}
+
+/// A bridge whose agent is the real CLI, over a script.
+fn with_the_real_cli() -> Served {
     let cli = RealCli::find().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("project")).unwrap();
-    let config = folder.path().join("serve.toml");
+    let project = folder.path().join("project");
+    fs::create_dir(&project).unwrap();
+    // The tools want to know where they write.
+    let script = include_str!("../data/pocket.toml").replace("$PROJECT", project.to_str().unwrap());
+    let [script_file, config] = ["script.toml", "serve.toml"].map(|name| folder.path().join(name));
+    fs::write(&script_file, script).unwrap();
     let program = cli.command("").get_program().to_str().unwrap().to_owned();
-    fs::write(
-        &config,
-        format!("[[agents]]\nname = \"real\"\ncommand = {program:?}\n"),
-    )
-    .unwrap();
+    let agent = format!("[[agents]]\nname = \"real\"\ncommand = {program:?}\n");
+    fs::write(&config, agent).unwrap();
     let towline = env!("CARGO_BIN_EXE_towline");
     let mut command = in_the_room(&cli, Command::new(towline));
-    command.args(["script-api", SCRIPT, "--", towline]);
+    command
+        .arg("script-api")
+        .arg(script_file)
+        .args(["--", towline]);
     let child = serve(&mut command, folder.path(), |command| {
         command
             .arg("--config")
             .arg(&config)
             .args(["--agent", "real"]);
     });
-    let bridge = Served::of(child, folder);
-    let mut client = bridge.client();
-    client.set_name("PROJECT", bridge.project().to_str().unwrap());
-    play(
-        &mut client,
-        &[
-            row(
-                json!({"type": "start", "projectPath": "$PROJECT"}),
-                [
-                    json!({"type": "system", "subtype": "session_created", "sessionId": "$S"}),
-                    idle(),
-                ],
-            ),
-            row(
-                json!({"type": "input", "text": "make it", "sessionId": "$S", "clientMessageId": "m1"}),
-                [
-                    json!({"type": "input_ack", "clientMessageId": "m1", "acceptedSeq": 1}),
-                    json!({"type": "system", "subtype": "init", "sessionId": "$S", "claudeSessionId": "$AGENT"}),
-                    json!({"type": "permission_request", "toolUseId": "$CALL", "toolName": "Bash"}),
-                ],
-            ),
-            row(
-                json!({"type": "approve_always", "id": "$CALL", "sessionId": "$S"}),
-                [
-                    json!({"type": "permission_resolved", "toolUseId": "$CALL"}),
-                    json!({"type": "tool_result", "toolUseId": "$CALL", "toolName": "Bash"}),
-                    json!({"type": "stream_delta", "text": "*", "offset": 0}),
-                    json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "Made."}]}}),
-                    success(),
-                    idle(),
-                ],
-            ),
-            row(
-                json!({"type": "input", "text": "goodbye", "sessionId": "$S"}),
-                [
-                    json!({"type": "result", "subtype": "success", "result": "Goodbye."}),
-                    idle(),
-                ],
-            ),
-            row(
-                json!({"type": "get_history", "sessionId": "$S"}),
-                [
-                    json!({"type": "history", "messages": [{"type": "user_input"}, {"type": "result"}]}),
-                ],
-            ),
-            row(
-                json!({"type": "stop_session", "sessionId": "$S"}),
-                [json!({"type": "result", "subtype": "stopped"})],
-            ),
-        ],
-    );
-    assert!(bridge.project().join("made").exists());
+    Served::of(child, folder)
 }
 
 /// A PNG of one pixel.
