@@ -356,6 +356,30 @@ fn a_prompt_of_5_mb_is_asked_whole() {
 }
 
 #[test]
+fn a_prompt_argument_beside_lines_is_passed_over() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(Script::new([]).default_reply(Reply::text("Hello."))).await;
+        let mut agent = Driven::start(&room, &api.url(), &["-p", "an argument"]);
+        assert_eq!(agent.ask("a line").await["result"], "Hello.");
+        assert_eq!(agent.close_and_end().await.code, Some(0));
+        let asked: Vec<_> = api
+            .requests()
+            .iter()
+            .map(|asked| asked.body().to_string())
+            .collect();
+        assert!(
+            asked.iter().all(|asked| asked.contains("a line")),
+            "{asked:?}"
+        );
+        assert!(
+            !asked.iter().any(|asked| asked.contains("an argument")),
+            "{asked:?}"
+        );
+    });
+}
+
+#[test]
 fn too_many_turns_are_an_error() {
     block_on(async {
         let room = towline_room();
