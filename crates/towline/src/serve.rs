@@ -5,6 +5,7 @@ use std::{
     io::{self, IsTerminal as _, Write},
     path::PathBuf,
     process::ExitCode,
+    thread,
 };
 
 use anyhow::Context;
@@ -89,9 +90,10 @@ impl Serve {
             .with_writer(io::stderr)
             .with_max_level(tracing::Level::WARN)
             .init();
-        // Two threads carry thousands of sessions; the rest of the machine is for the agents.
+        // Two threads carry a thousand sessions; half of a larger machine is for the agents.
+        let processors = thread::available_parallelism().map_or(1, usize::from);
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
+            .worker_threads((processors / 2).max(2))
             .enable_all()
             .build()
             .context("cannot start the runtime")?;
