@@ -9,6 +9,7 @@ mod http;
 mod memory;
 mod pace;
 mod process;
+mod relay;
 #[path = "../../src/report.rs"]
 mod report;
 mod said;
@@ -23,7 +24,7 @@ use memory::Course;
 use pace::{Audience, Load};
 use server::{Kind, Programs, Server};
 use tokio::task::{LocalSet, spawn_local};
-use verdict::{Pair, Verdict, median};
+use verdict::{Pair, Verdict, least, median};
 
 /// What goes wrong is only ever told to a person.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -41,6 +42,17 @@ fn main() -> ExitCode {
 
 fn run() -> Result<bool> {
     let paths: Vec<_> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    // One thread: the machine is for the servers.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    if let [mode, address, agent] = &paths[..]
+        && mode.as_os_str() == "relay"
+    {
+        let address = address.to_str().unwrap_or_default().parse()?;
+        LocalSet::new().block_on(&runtime, relay::serve(address, agent))?;
+        return Ok(true);
+    }
     let [towline, peer, agent] = &paths[..] else {
         return Err("usage: towline-bench-bridge TOWLINE SANDBOX_AGENT AGENT".into());
     };
@@ -52,10 +64,6 @@ fn run() -> Result<bool> {
     let rounds = number("BENCH_ROUNDS", 5)?;
     let seconds = number("BENCH_SECONDS", 300)?;
     let sessions = number("BENCH_SESSIONS", 1000)?;
-    // One thread: the machine is for the servers.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
     LocalSet::new().block_on(&runtime, measure(&programs, rounds, seconds, sessions))
 }
 
@@ -185,11 +193,11 @@ async fn bursts(programs: &Programs, rounds: usize, verdict: &mut Verdict) -> Re
     Ok(ratio)
 }
 
-/// How late what is said arrives; gives our p50, and the peer's p99 by ours.
+/// How late what is said arrives; gives our p50, and what the peer adds to the p99 by what we add.
 async fn paces(programs: &Programs, verdict: &mut Verdict) -> Result<(f64, f64)> {
-    let mut figures = [Vec::new(), Vec::new()];
+    let mut figures = [Vec::new(), Vec::new(), Vec::new()];
     for number in 0..PACE_ROUNDS {
-        for (figures, kind) in figures.iter_mut().zip(Kind::BOTH) {
+        for (figures, kind) in figures.iter_mut().zip(Kind::ALL) {
             let server = Rc::new(Server::start(kind, programs).await?);
             let audience = Audience::gather(&server, PACE).await?;
             let round = audience.listen(&server).await?;
@@ -199,24 +207,37 @@ async fn paces(programs: &Programs, verdict: &mut Verdict) -> Result<(f64, f64)>
         }
     }
     let of = |figure: fn(&pace::Round) -> f64| {
-        let [peer, ours] = figures
+        let [peer, ours, bare] = figures
             .each_ref()
-            .map(|rounds| median(rounds.iter().map(figure)));
-        Pair { peer, ours }
+            .map(|rounds| least(rounds.iter().map(figure)));
+        (Pair { peer, ours }, bare)
     };
     let shown = |pair: Pair<f64>| Pair {
         peer: format!("{:.2}", pair.peer),
         ours: format!("{:.2}", pair.ours),
     };
-    let (p50, p99) = (of(|round| round.p50), of(|round| round.p99));
+    let ((p50, bare_p50), (p99, bare_p99)) = (of(|round| round.p50), of(|round| round.p99));
     let what = format!(
-        "added latency, {} sessions × {} viewers × {} deltas/s: p50, ms",
+        "latency, {} sessions × {} viewers × {} deltas/s ({bare_p50:.2} without a server): p50, ms",
         PACE.sessions, PACE.viewers, PACE.a_second
     );
     verdict.judge(&what, shown(p50), "ours below 1", p50.ours < 1.0);
-    let ratio = p99.peer / p99.ours;
-    verdict.judge("  p99, ms", shown(p99), "ours at most 1/5", ratio >= 5.0);
-    let lost = figures.each_ref().map(|rounds| {
+    let what = format!("  p99, ms ({bare_p99:.2} without a server)");
+    verdict.show(&what, shown(p99));
+    // Noise can make ours look better than nothing at all.
+    let added = Pair {
+        peer: (p99.peer - bare_p99).max(LEAST),
+        ours: (p99.ours - bare_p99).max(LEAST),
+    };
+    let ratio = added.peer / added.ours;
+    verdict.judge(
+        "  added to the p99, ms",
+        shown(added),
+        "ours at most 1/5",
+        ratio >= 5.0,
+    );
+    let [peers, ours, _] = &figures;
+    let lost = [peers, ours].map(|rounds| {
         let faults = rounds.iter().map(|round| round.faults);
         faults.fold(viewer::Faults::default(), viewer::Faults::and)
     });
@@ -228,9 +249,9 @@ async fn paces(programs: &Programs, verdict: &mut Verdict) -> Result<(f64, f64)>
         "none of ours",
         is_whole,
     );
-    let server = of(|round| round.server);
+    let (server, _) = of(|round| round.server);
     verdict.show("  processor seconds of the server", shown(server));
-    let client = of(|round| round.client);
+    let (client, _) = of(|round| round.client);
     verdict.show("  processor seconds of the client", shown(client));
     Ok((p50.ours, ratio))
 }
@@ -324,7 +345,9 @@ const PACE: Load = Load {
     sessions: 10,
     viewers: 5,
     a_second: 50,
-    seconds: 10,
+    seconds: 5,
 };
-/// How often; 30 seconds in all.
-const PACE_ROUNDS: usize = 3;
+/// How often. The best round of each counts: a machine that others use only ever makes things later.
+const PACE_ROUNDS: usize = 10;
+/// Less than this cannot be told from nothing, in milliseconds.
+const LEAST: f64 = 0.01;

@@ -39,6 +39,10 @@ pub fn read<'a>(kind: Kind, event: &Event<'a>) -> Said<'a> {
                 .ok()
                 .map(|update| Said::Words(update.params.update.content.text))
         }
+        (Kind::Bare, _) => {
+            let line = serde_json::from_slice::<Line<'a>>(event.data);
+            line.ok().map(|line| Said::Words(line.event.delta.text))
+        }
     };
     said.unwrap_or(Said::Other)
 }
@@ -61,6 +65,18 @@ pub fn whole_message(line: &[u8]) -> Option<String> {
 struct Delta<'a> {
     #[serde(borrow)]
     text: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    event: StreamEvent<'a>,
+}
+
+#[derive(Deserialize)]
+struct StreamEvent<'a> {
+    #[serde(borrow)]
+    delta: Delta<'a>,
 }
 
 #[derive(Deserialize)]

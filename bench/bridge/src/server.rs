@@ -32,6 +32,8 @@ pub struct Programs {
 pub enum Kind {
     Peer,
     Ours,
+    /// The least that there can be: see `relay`.
+    Bare,
 }
 
 /// A server that runs in a folder of its own. It is killed if it is dropped, its agents die with it.
@@ -55,11 +57,13 @@ pub struct Session {
 
 impl Kind {
     pub const BOTH: [Self; 2] = [Self::Peer, Self::Ours];
+    pub const ALL: [Self; 3] = [Self::Peer, Self::Ours, Self::Bare];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Peer => "sandbox-agent",
             Self::Ours => "towline",
+            Self::Bare => "a bare relay",
         }
     }
 }
@@ -73,6 +77,7 @@ impl Server {
         let mut command = match kind {
             Kind::Ours => ours(programs, room.path(), socket)?,
             Kind::Peer => peer(programs, room.path(), socket)?,
+            Kind::Bare => bare(programs, socket)?,
         };
         let child = command
             .env_clear()
@@ -102,6 +107,7 @@ impl Server {
         let path = match self.kind {
             Kind::Ours => "/healthz",
             Kind::Peer => "/v1/health",
+            Kind::Bare => "/",
         };
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
@@ -126,6 +132,7 @@ impl Server {
         match self.kind {
             Kind::Ours => self.begin_ours().await,
             Kind::Peer => self.begin_peers(number).await,
+            Kind::Bare => self.begin_bare().await,
         }
     }
 
@@ -165,11 +172,19 @@ impl Server {
         })
     }
 
+    async fn begin_bare(&self) -> Result<Session> {
+        let begun = self.address.ask("POST", "/", Some(&json!({}))).await?;
+        Ok(Session {
+            name: format!("/{}", begun.json()?["id"]),
+            agents_name: String::new(),
+        })
+    }
+
     /// Opens the event stream of a session; what has come of it is given too.
     pub async fn open(&self, session: &Session) -> Result<(TcpStream, Vec<u8>)> {
         let path = match self.kind {
             Kind::Ours => format!("/api/sessions/{}/events?after=0", session.name),
-            Kind::Peer => session.name.clone(),
+            Kind::Peer | Kind::Bare => session.name.clone(),
         };
         self.address.open(&path).await
     }
@@ -187,6 +202,7 @@ impl Server {
                 let body = json!({"jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": params});
                 (session.name.clone(), body)
             }
+            Kind::Bare => (session.name.clone(), json!({"content": words})),
         };
         let said: Value = self.address.ask("POST", &path, Some(&body)).await?.json()?;
         match said.get("error") {
@@ -240,6 +256,13 @@ fn peer(programs: &Programs, room: &Path, socket: SocketAddr) -> Result<Command>
     let mut command = Command::new(&programs.peer);
     command.args(["server", "--no-token", "--no-telemetry", "--port"]);
     command.arg(socket.port().to_string());
+    Ok(command)
+}
+
+fn bare(programs: &Programs, socket: SocketAddr) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("relay").arg(socket.to_string());
+    command.arg(&programs.agent);
     Ok(command)
 }
 

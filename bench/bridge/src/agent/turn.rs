@@ -41,6 +41,11 @@ pub fn take(prompt: &str, speech: &mut impl Speech) -> io::Result<()> {
     if let Some(pace) = work.pace {
         began += pace.mul_f64(phase());
     }
+    // Nor must their messages end together: the first one of each is shorter.
+    let skipped = match work.pace {
+        Some(_) => (phase() * work.message as f64) as u64,
+        None => 0,
+    };
     let mut whole = String::new();
     for index in 0..work.count {
         if let Some(pace) = work.pace {
@@ -48,13 +53,14 @@ pub fn take(prompt: &str, speech: &mut impl Speech) -> io::Result<()> {
             let due = began + pace.mul_f64(index as f64);
             thread::sleep(due.saturating_duration_since(Instant::now()));
         }
-        if index % work.message == 0 {
+        let place = (index + skipped) % work.message;
+        if place == 0 || index == 0 {
             speech.begin_message()?;
         }
         let piece = pieces.write(Piece { at: now(), index });
         speech.say(&piece)?;
         whole += &piece;
-        if (index + 1) % work.message == 0 || index + 1 == work.count {
+        if place + 1 == work.message || index + 1 == work.count {
             speech.end_message(&whole)?;
             if let Some(path) = &work.copy {
                 fs::write(path, &whole)?;
