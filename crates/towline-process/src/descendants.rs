@@ -46,11 +46,9 @@ impl Descendants {
         Self { found }
     }
 
-    /// Everything that has a variable in its environment that begins like this, but for what is in these groups. To
-    /// look into an environment takes long where there are a thousand of them.
+    /// Everything that has a variable in its environment that begins like this, but for these. To look into the
+    /// environments of a thousand takes long.
     pub(crate) fn marked(beginning: &str, others: &HashSet<Pid>) -> Self {
-        let is_elsewhere =
-            |process: &Pid| getpgid(Some(*process)).is_ok_and(|group| others.contains(&group));
         let is_marked = |process: &Pid| {
             let environment = fs::read(format!("/proc/{}/environ", process.as_raw_pid()));
             environment.is_ok_and(|environment| {
@@ -62,7 +60,7 @@ impl Descendants {
         let ids = processes
             .filter_map(|process| Pid::from_raw(process.file_name().to_str()?.parse().ok()?));
         let found = ids
-            .filter(|process| !is_elsewhere(process) && is_marked(process))
+            .filter(|process| !others.contains(process) && is_marked(process))
             .filter_map(|process| Some((process, Stat::of(process)?.started)));
         Self {
             found: found.take(MOST).collect(),

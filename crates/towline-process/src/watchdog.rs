@@ -149,14 +149,14 @@ impl Mark {
         command.env(self.variable, &self.value);
     }
 
-    /// Whatever has it and is in none of these groups.
+    /// Whatever has it, but for these.
     pub(crate) fn bearers(&self, others: &HashSet<Pid>) -> Descendants {
         Descendants::marked(&format!("{}={}", self.variable, self.value), others)
     }
 }
 
 impl Watch {
-    /// The groups that are watched besides this one. Who is in one of them was started for another child.
+    /// The leaders of the groups that are watched besides this one: they bear other marks.
     pub(crate) fn others(&self) -> HashSet<Pid> {
         let mut others: HashSet<_> = self.watchdog.leash().groups.iter().copied().collect();
         others.remove(&self.group);
