@@ -1,6 +1,13 @@
 //! Puts a bridge together from its configuration: log, hub, agents, access, web. [`Running`] is one that listens.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, thread, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -200,8 +207,9 @@ fn base(config: &ServeConfig, address: SocketAddr) -> String {
 fn index(mut indexer: Indexer) {
     thread::spawn(move || {
         loop {
+            let began = Instant::now();
             match indexer.step() {
-                Ok(Progress::More) => thread::sleep(BETWEEN_STEPS),
+                Ok(Progress::More) => thread::sleep(began.elapsed() * REST),
                 Ok(Progress::Done) => thread::sleep(NOTHING_TO_INDEX),
                 Err(error) => {
                     tracing::warn!(%error, "the search index cannot be filled");
@@ -214,7 +222,7 @@ fn index(mut indexer: Indexer) {
 
 /// When the audit begins a new file.
 const AUDIT_BYTES: u64 = 10 << 20;
-/// Others want to write, too.
-const BETWEEN_STEPS: Duration = Duration::from_millis(5);
+/// How many times as long as it worked the indexer rests: sessions go first.
+const REST: u32 = 9;
 /// How long to wait for something to index.
 const NOTHING_TO_INDEX: Duration = Duration::from_secs(2);

@@ -84,16 +84,25 @@ impl Indexer {
             take_out(connection, pen, session)?;
             return Ok(Progress::More);
         }
-        let began_at = std::mem::take(&mut self.at);
-        let Some((session, after)) = next_session(connection, began_at)? else {
+        let began_at = self.at;
+        let mut batch = Batch::default();
+        while batch.bytes < WRITTEN_AT_ONCE {
+            let next = next_session(connection, self.at)?;
+            self.at = next.map_or(0, |(session, _)| session);
+            match next {
+                Some((session, after)) => batch.read(connection, session, after)?,
+                None => break,
+            }
+        }
+        if batch.ends.is_empty() {
             return Ok(match began_at {
                 0 => Progress::Done,
                 // That was the rest of a round.
                 _ => Progress::More,
             });
-        };
-        self.at = session;
-        self.in_journal += put_in(connection, pen, session, after)?;
+        }
+        batch.put_in(connection, pen)?;
+        self.in_journal += batch.seen + batch.bytes;
         if self.in_journal >= MOST_IN_JOURNAL {
             // The disk is waited for here and not in the writer, which goes on meanwhile.
             connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
@@ -118,50 +127,64 @@ fn next_session(connection: &Connection, behind: i64) -> rusqlite::Result<Option
     found.optional()
 }
 
-/// Gives the bytes that it went over.
-fn put_in(
-    connection: &mut Connection,
-    pen: &Pen,
-    session: i64,
-    after: u64,
-) -> Result<usize, Failure> {
-    let mut texts = Vec::new();
-    let mut bytes = 0;
-    let mut seen = 0;
-    let mut last = after;
-    for frame in frames_of(connection, session, after, READ_AT_ONCE)? {
-        last = frame.seq;
-        seen += frame.body.len();
-        let text = text_of(&frame);
-        if !text.is_empty() {
-            bytes += text.len();
-            texts.push((frame_row(session, frame.seq), text));
+/// Texts that go into the index in one transaction.
+#[derive(Debug, Default)]
+struct Batch {
+    /// The session, the row, the text.
+    texts: Vec<(i64, i64, String)>,
+    /// Up to which frame each session has been read.
+    ends: Vec<(i64, u64)>,
+    /// Of text.
+    bytes: usize,
+    /// Of frames.
+    seen: usize,
+}
+
+impl Batch {
+    /// Takes some texts of a session.
+    fn read(&mut self, connection: &Connection, session: i64, after: u64) -> Result<(), Failure> {
+        let mut last = after;
+        for frame in frames_of(connection, session, after, READ_AT_ONCE)? {
+            last = frame.seq;
+            self.seen += frame.body.len();
+            let text = text_of(&frame);
+            if !text.is_empty()
+                && let Some(row) = frame_row(session, frame.seq)
+            {
+                self.bytes += text.len();
+                self.texts.push((session, row, text));
+            }
+            if self.bytes >= WRITTEN_AT_ONCE {
+                break;
+            }
         }
-        if bytes >= WRITTEN_AT_ONCE {
-            break;
+        self.ends.push((session, last));
+        Ok(())
+    }
+
+    fn put_in(&self, connection: &mut Connection, pen: &Pen) -> Result<(), Failure> {
+        let _pen = pen.take();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (session, last) in &self.ends {
+            let mut select = transaction.prepare_cached("SELECT 1 FROM sessions WHERE key = ?1")?;
+            if !select.exists([session])? {
+                // It was forgotten in the meantime.
+                continue;
+            }
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO texts (rowid, text) VALUES (?1, ?2)")?;
+            for (_, row, text) in self.texts.iter().filter(|(of, ..)| of == session) {
+                insert.execute(params![row, text])?;
+            }
+            let mut upsert = transaction.prepare_cached(
+                "INSERT INTO indexed (session, seq) VALUES (?1, ?2)
+                 ON CONFLICT (session) DO UPDATE SET seq = excluded.seq",
+            )?;
+            upsert.execute([*session, number(*last)])?;
         }
+        transaction.commit()?;
+        Ok(())
     }
-    let _pen = pen.take();
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut select = transaction.prepare_cached("SELECT 1 FROM sessions WHERE key = ?1")?;
-    let is_there = select.exists([session])?;
-    drop(select);
-    if !is_there {
-        // It was forgotten in the meantime.
-        return Ok(0);
-    }
-    for (row, text) in &texts {
-        let mut insert =
-            transaction.prepare_cached("INSERT INTO texts (rowid, text) VALUES (?1, ?2)")?;
-        insert.execute(params![row, text])?;
-    }
-    let mut upsert = transaction.prepare_cached(
-        "INSERT INTO indexed (session, seq) VALUES (?1, ?2) ON CONFLICT (session) DO UPDATE SET seq = excluded.seq",
-    )?;
-    upsert.execute([session, number(last)])?;
-    drop(upsert);
-    transaction.commit()?;
-    Ok(seen + bytes)
 }
 
 fn next_forgotten(connection: &Connection) -> rusqlite::Result<Option<i64>> {
