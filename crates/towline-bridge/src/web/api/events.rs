@@ -10,7 +10,7 @@
 //! | `passing` | a line of the agent that does not last |
 //! | `session` | a session is new or has changed |
 //! | `trouble` | the log cannot be written, and why; or `null` |
-//! | `beat` | nothing has happened for a while; a reader that hears nothing at all has lost the connection |
+//! | `beat` | every 15 seconds; a reader that hears nothing at all has lost the connection |
 //!
 //! A reader that comes back says the last id it has (`Last-Event-ID`, or `after`) and misses nothing.
 
@@ -100,13 +100,22 @@ fn after(headers: &HeaderMap, place: &Place) -> u64 {
 }
 
 fn respond(viewer: Viewer, first: String) -> Response {
-    let events = stream::unfold((viewer, first), |(mut viewer, mut text)| async move {
+    let beat = Box::pin(tokio::time::sleep(BEAT));
+    let state = (viewer, first, beat);
+    let events = stream::unfold(state, |(mut viewer, mut text, mut beat)| async move {
         if text.is_empty() {
-            match tokio::time::timeout(SILENCE, viewer.next()).await {
-                Ok(Some(shown)) => write(&mut text, shown),
-                // A client that cannot keep up even with the list comes again.
-                Ok(None) => return None,
-                Err(_) => event(&mut text, "beat", &json!({})),
+            tokio::select! {
+                biased;
+                shown = viewer.next() => match shown {
+                    Some(shown) => write(&mut text, shown),
+                    // A client that cannot keep up even with the list comes again.
+                    None => return None,
+                },
+                // Whether or not there are events: a timer for each of them would cost more than they do.
+                () = &mut beat => {
+                    beat.as_mut().reset(tokio::time::Instant::now() + BEAT);
+                    event(&mut text, "beat", &json!({}));
+                }
             }
             // What waits besides goes along: one write for many events.
             while text.len() < CHUNK
@@ -118,7 +127,7 @@ fn respond(viewer: Viewer, first: String) -> Response {
         let bytes = Bytes::from(text);
         Some((
             Ok::<_, std::convert::Infallible>(bytes),
-            (viewer, String::new()),
+            (viewer, String::new(), beat),
         ))
     });
     let headers = [
@@ -237,5 +246,5 @@ struct Drafted<'a> {
 const QUEUE: usize = 2 << 20;
 /// About how much is sent at once.
 const CHUNK: usize = 64 << 10;
-/// After how much silence something is said, so that both sides notice when the other is gone.
-const SILENCE: Duration = Duration::from_secs(15);
+/// How often something is said at least, so that both sides notice when the other is gone.
+const BEAT: Duration = Duration::from_secs(15);
