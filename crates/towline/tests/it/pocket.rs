@@ -704,7 +704,7 @@ fn every_message_of_the_document_works_with_the_real_cli() {
     if !real_cli::is_slow_wanted("the phone app's protocol with the real CLI") {
         return;
     }
-    let bridge = with_the_real_cli();
+    let bridge = with_the_real_cli(include_str!("../data/pocket.toml"));
     let mut client = bridge.client();
     client.set_name("PROJECT", bridge.project().to_str().unwrap());
     let rows = [
@@ -828,14 +828,13 @@ fn every_message_of_the_document_works_with_the_real_cli() {
     assert_eq!(is_there, [true, false, true, true]);
 }
 
-/// A bridge whose agent is the real CLI, over a script.
-fn with_the_real_cli() -> Served {
+/// A bridge whose agent is the real CLI, over a script in which `$PROJECT` is the folder of the session.
+pub(crate) fn with_the_real_cli(script: &str) -> Served {
     let cli = RealCli::find().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("project");
     fs::create_dir(&project).unwrap();
-    // The tools want to know where they write.
-    let script = include_str!("../data/pocket.toml").replace("$PROJECT", project.to_str().unwrap());
+    let script = script.replace("$PROJECT", project.to_str().unwrap());
     let [script_file, config] = ["script.toml", "serve.toml"].map(|name| folder.path().join(name));
     fs::write(&script_file, script).unwrap();
     let program = cli.command("").get_program().to_str().unwrap().to_owned();

@@ -1,10 +1,14 @@
-//! `/ws/session`: document 003's flows, with towline's own agent behind the bridge.
+//! `/ws/session`: document 003's flows, with towline's own agent and with the real CLI behind the bridge.
 
 use std::fs;
 
 use serde_json::{Value, json};
+use towline_testkit::real_cli;
 
-use crate::serve::{Client, Served};
+use crate::{
+    pocket::with_the_real_cli,
+    serve::{Client, Served},
+};
 
 /// Says something and gives the types of what is heard until a line of a type.
 fn until(client: &mut Client, last: &Value) -> Vec<Value> {
@@ -24,7 +28,18 @@ fn initialize() -> Value {
 
 #[test]
 fn the_flows_of_the_document_are_kept_in_its_order() {
-    let bridge = Served::start();
+    have_the_flows(&Served::start());
+}
+
+#[test]
+fn the_flows_of_the_document_are_kept_with_the_real_cli() {
+    if real_cli::is_slow_wanted("document 003's protocol at the bridge with the real CLI") {
+        let script = include_str!("../data/session-dialect.toml");
+        have_the_flows(&with_the_real_cli(script));
+    }
+}
+
+fn have_the_flows(bridge: &Served) {
     let project = bridge.project();
     let mut host = bridge
         .connect("/ws/session?permission_mode=default")
