@@ -50,7 +50,9 @@ impl RealCli {
     pub fn find() -> io::Result<Self> {
         let program = match env::var_os(VARIABLE) {
             Some(path) => PathBuf::from(path),
-            None => fetch()?,
+            None => installed("fetch-real-cli").map_err(|error| {
+                io::Error::other(format!("{error}; or set {VARIABLE} to the CLI"))
+            })?,
         };
         if !program.is_file() {
             let what = format!(
@@ -115,14 +117,16 @@ impl RealCli {
     }
 }
 
-/// Installs the CLI from the npm registry; once a clone, then it is there.
-fn fetch() -> io::Result<PathBuf> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/fetch-real-cli");
-    let output = Command::new("bash").arg(&script).output()?;
+/// Where something is that a script of `.ci` installs: once a clone, then it is there.
+///
+/// # Errors
+/// When it cannot be installed.
+pub fn installed(script: &str) -> io::Result<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci");
+    let output = Command::new("bash").arg(folder.join(script)).output()?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
-        let what = format!(".ci/fetch-real-cli: {complaint}; or set {VARIABLE} to the CLI");
-        return Err(io::Error::other(what));
+        return Err(io::Error::other(format!(".ci/{script}: {complaint}")));
     }
     let path = String::from_utf8_lossy(&output.stdout);
     Ok(PathBuf::from(path.trim_end()))

@@ -3,38 +3,20 @@
 
 use std::{
     collections::BTreeMap,
-    env, fs,
-    path::{Path, PathBuf},
+    fs,
+    path::Path,
     process::{Command, Stdio},
 };
 
 use serde_json::{Value, json};
 use towline_store::{ForkOptions, Home, ListQuery, Reason, Session, Transcript};
+use towline_testkit::real_cli::{installed, is_slow_wanted};
 
 use crate::made::{Made, data, key, record, texts};
 
-fn is_asked_for() -> bool {
-    env::var_os("TOWLINE_SLOW").is_some_and(|value| value == "1")
-}
-
-/// Runs a script of `.ci` that installs something, and gives the path that it prints.
-fn installed(script: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let output = Command::new("bash")
-        .arg(root.join(".ci").join(script))
-        .stderr(Stdio::inherit())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), ".ci/{script} failed");
-    let path = String::from_utf8(output.stdout).unwrap();
-    let path = PathBuf::from(path.lines().last().unwrap());
-    assert!(path.exists(), "{}", path.display());
-    path
-}
-
 /// What the Python SDK says about the sessions of a home.
 fn python(home: &Path) -> Value {
-    let output = Command::new(installed("python-sdk"))
+    let output = Command::new(installed("python-sdk").unwrap())
         .args(["-c", ASK_PYTHON])
         .env("CLAUDE_CONFIG_DIR", home)
         .stderr(Stdio::inherit())
@@ -108,7 +90,7 @@ fn messages(transcript: &Transcript) -> Vec<String> {
 
 #[test]
 fn the_python_sdk_sees_the_same_sessions_and_messages() {
-    if !is_asked_for() {
+    if !is_slow_wanted("the Python SDK beside the store") {
         return;
     }
     let made = Made::new();
@@ -156,7 +138,7 @@ fn the_python_sdk_sees_the_same_sessions_and_messages() {
 fn claude(home: &Path, project: &Path, arguments: &[&str]) -> Value {
     let output = Command::new("timeout")
         .arg("60")
-        .arg(installed("fetch-real-cli"))
+        .arg(installed("fetch-real-cli").unwrap())
         .args(["-p", "--output-format", "json"])
         .args(arguments)
         .current_dir(project)
@@ -202,7 +184,7 @@ fn parent_of(session: &Session, prompt: &str) -> String {
 
 #[test]
 fn the_real_cli_finds_a_session_by_our_title_and_goes_on_from_our_leaf() {
-    if !is_asked_for() {
+    if !is_slow_wanted("the real CLI beside the store") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

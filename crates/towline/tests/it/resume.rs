@@ -2,13 +2,13 @@
 //! CLI after towline, the official Python SDK between them. The model must hear all that was said before.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
 };
 
 use serde_json::{Value, json};
 use towline_testkit::{
-    real_cli::{RealCli, is_slow_wanted},
+    real_cli::{self, RealCli, is_slow_wanted},
     script_api::{Reply, Script},
 };
 
@@ -284,15 +284,7 @@ fn sessions(room: &RealCli) -> Vec<String> {
 
 /// What the Python SDK sees of the only session of a room, after which it has renamed and forked it.
 fn python(room: &RealCli) -> Value {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/python-sdk");
-    let installed = Command::new("bash")
-        .arg(script)
-        .stderr(Stdio::inherit())
-        .output()
-        .unwrap();
-    assert!(installed.status.success());
-    let program = String::from_utf8(installed.stdout).unwrap();
-    let output = Command::new(program.lines().last().unwrap())
+    let output = Command::new(real_cli::installed("python-sdk").unwrap())
         .args(["-c", ASK_PYTHON, SESSION])
         .env("CLAUDE_CONFIG_DIR", room.home().join(".claude"))
         .current_dir(room.project())

@@ -167,16 +167,9 @@ fn the_python_sdk_notices_neither_wiretap_nor_replay() {
     if !real_cli::is_slow_wanted("the Python SDK with a wiretap") {
         return;
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/python-sdk");
-    let fetched = Command::new("bash").arg(script).output().unwrap();
-    assert!(
-        fetched.status.success(),
-        "{}",
-        String::from_utf8_lossy(&fetched.stderr)
-    );
-    let python = String::from_utf8(fetched.stdout).unwrap();
+    let python = real_cli::installed("python-sdk").unwrap();
     check(|_| Driver {
-        program: python.trim_end().into(),
+        program: python.clone(),
         script: concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/drive.py"),
         rest: Vec::new(),
     });

@@ -4,7 +4,6 @@
 use std::{
     fs,
     io::{BufWriter, Write as _},
-    path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 use towline_protocol::Wire as _;
 use towline_store::{Home, TranscriptWriter};
 use towline_testkit::{
-    real_cli::{RealCli, is_slow_wanted},
+    real_cli::{RealCli, installed, is_slow_wanted},
     script_api::{Reply, Script, ScriptApi},
 };
 
@@ -142,13 +141,7 @@ fn the_python_sdk_reads_our_session() {
     let mut story = told(ID);
     story.records.extend(story.transcript.title("Ours"));
     disk.keep(ID, &story.records);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let installed = std::process::Command::new("bash")
-        .arg(root.join(".ci/python-sdk"))
-        .output()
-        .unwrap();
-    let python = String::from_utf8(installed.stdout).unwrap();
-    let output = std::process::Command::new(python.trim())
+    let output = std::process::Command::new(installed("python-sdk").unwrap())
         .args(["-c", ASK_PYTHON])
         .env("CLAUDE_CONFIG_DIR", disk.home.folder())
         .output()
