@@ -1,8 +1,13 @@
 //! Burst: one agent writes as fast as it is read, ten viewers watch. What each of them has at the end is held against
 //! what the agent says that it sent.
 
-use std::fs;
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
+use tokio::time::sleep;
 use towline_bench_bridge::piece::now;
 
 use crate::{
@@ -46,9 +51,9 @@ pub async fn round(server: &Server, number: usize) -> Result<Round> {
         seen.push(viewer.await??);
     }
     let (in_server, in_client) = spent.since(server)?;
+    let sent = sent(&copy).await?;
     server.stop(&session).await?;
 
-    let sent = fs::read_to_string(&copy)?;
     let arrived: usize = seen.iter().map(|reader| reader.text.len()).sum();
     let last = seen.iter().map(|reader| reader.at).max().unwrap_or(0);
     let seconds = last.saturating_sub(began) as f64 / 1e9;
@@ -60,6 +65,21 @@ pub async fn round(server: &Server, number: usize) -> Result<Round> {
         server: in_server,
         client: in_client,
     })
+}
+
+/// What the agent says that it sent. It may have said everything before it writes that down.
+async fn sent(copy: &Path) -> Result<String> {
+    let began = Instant::now();
+    loop {
+        let text = fs::read_to_string(copy).unwrap_or_default();
+        if text.len() >= PIECES * SIZE {
+            return Ok(text);
+        }
+        if began.elapsed() > PATIENCE {
+            return Err(format!("{} has {} bytes", copy.display(), text.len()).into());
+        }
+        sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// Processor time that the server and this program had used at some time.
@@ -90,3 +110,5 @@ pub const PIECES: usize = 20_000;
 pub const VIEWERS: usize = 10;
 /// The bytes of a piece.
 pub const SIZE: usize = 64;
+/// How long the agent may take to write them down.
+const PATIENCE: Duration = Duration::from_secs(30);
