@@ -1,6 +1,6 @@
 //! The bridge on the web: one server for the page, the HTTP API and the WebSocket protocols.
 //!
-//! Every request passes [`guard`] first, upgrades included: its host and origin, then its token. What the surfaces do
+//! Every request passes `guard` first, upgrades included: its host and origin, then its token. What the surfaces do
 //! is theirs; they know the [`Desk`] and nothing of each other.
 
 mod api;
