@@ -125,10 +125,23 @@ impl Served {
         }
     }
 
-    /// Everything that happened in a session.
+    /// Everything that happened in a session, page by page until there is no more: what a session is said to do may not
+    /// be in the log yet.
     pub(crate) fn frames(&self, session: &str) -> Vec<Value> {
-        let path = format!("/api/sessions/{session}/messages?limit=1000");
-        self.get(&path).json()["frames"].as_array().unwrap().clone()
+        let deadline = Instant::now() + PATIENCE;
+        let mut frames: Vec<Value> = Vec::new();
+        loop {
+            let after = frames
+                .last()
+                .map_or(0, |frame| frame["seq"].as_u64().unwrap());
+            let path = format!("/api/sessions/{session}/messages?limit=1000&after={after}");
+            let page = self.get(&path).json();
+            frames.extend(page["frames"].as_array().unwrap().iter().cloned());
+            if page["more"] == false {
+                return frames;
+            }
+            assert!(Instant::now() < deadline, "there is always more: {page}");
+        }
     }
 
     /// Follows a session from after a frame on.
