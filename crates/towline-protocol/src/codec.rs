@@ -8,7 +8,7 @@ use bytes::{BufMut as _, Bytes, BytesMut, buf::Limit};
 
 use crate::json::Text;
 
-use long::LongLine;
+use long::{LongLine, Spare};
 
 /// What came out of the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +68,8 @@ pub enum Line {
 pub struct LineDecoder {
     /// The front of a line that does not fit into a block.
     long: Option<LongLine>,
+    /// For the next one of these.
+    spare: Spare,
     /// What came behind that and was not given out, in front of the room for more.
     held: BytesMut,
     /// How much of it is known to have no line end.
@@ -95,6 +97,7 @@ impl LineDecoder {
     pub fn with_limit(limit: usize) -> Self {
         Self {
             long: None,
+            spare: Spare::default(),
             held: BytesMut::new(),
             searched: 0,
             used: Vec::new(),
@@ -142,8 +145,8 @@ impl LineDecoder {
         }
         self.searched = self.held.len();
         if self.free() >= LEAST_ROOM {
-            // Less came than there was room for. A block that is free now was needed at another pace.
-            drop(self.free_block());
+            // Less came than there was room for. What is free now was needed at another pace.
+            drop((self.free_block(), self.spare.take()));
         }
         self.bound()
     }
@@ -154,6 +157,12 @@ impl LineDecoder {
         let line = self.end_line(rest);
         *self = Self::with_limit(self.limit);
         line
+    }
+
+    /// How much there is of a line whose end has not come.
+    pub fn unfinished(&self) -> usize {
+        let front = self.long.as_ref().map_or(0, |long| long.so_far().len());
+        front + self.held.len()
     }
 
     /// How much memory is held for lines that are not complete.
@@ -196,8 +205,7 @@ impl LineDecoder {
 
     /// Lets go of a line that has grown past the bound, and says so once.
     fn bound(&mut self) -> Option<Line> {
-        let front = self.long.as_ref().map_or(0, |long| long.so_far().len());
-        if !self.skipping && front + self.held.len() <= self.limit {
+        if !self.skipping && self.unfinished() <= self.limit {
             return None;
         }
         if self.long.is_some() {
@@ -261,7 +269,7 @@ impl LineDecoder {
         let most = self.most();
         match &mut self.long {
             Some(long) => long.push(&self.held, most),
-            None => self.long = Some(LongLine::begin(&self.held, most)),
+            None => self.long = Some(LongLine::begin(&self.held, most, &self.spare)),
         }
         self.held.clear();
         self.searched = 0;
