@@ -469,16 +469,20 @@ impl<'a> Reader<'a> {
         let mut out = Vec::with_capacity(length * 2 + 64);
         out.extend_from_slice(&bytes[start..at]);
         out.resize(length * 2 + 64, 0);
+        let mut most = 0;
         loop {
             let block = block_at(bytes, at);
             match out[length..].first_chunk_mut() {
                 Some(room) => *room = block,
                 None => {
-                    // No escape is shorter than what it stands for, so what is left of the string is enough.
-                    let end = quoted_end(bytes, at).unwrap_or(bytes.len());
-                    let room = length + end.saturating_sub(at) + block::SIZE;
-                    out.reserve_exact(room - out.len());
-                    out.resize(room, 0);
+                    if most == 0 {
+                        // No escape is shorter than what it stands for, so what is left of the string is enough.
+                        let end = quoted_end(bytes, at).unwrap_or(bytes.len());
+                        most = length + end.saturating_sub(at) + block::SIZE;
+                        out.reserve_exact(most - out.len());
+                    }
+                    // A step at a time: what is not needed in the end is never touched.
+                    out.resize(most.min(length + STEP), 0);
                     continue;
                 }
             }
@@ -509,8 +513,8 @@ impl<'a> Reader<'a> {
             }
             let (character, next) = self.unicode(at)?;
             // Never longer than the escape, but it may stand at the end of the room.
-            let room = out.len().max(length + 4);
-            out.resize(room, 0);
+            let enough = out.len().max(length + 4);
+            out.resize(enough, 0);
             length += character.encode_utf8(&mut out[length..]).len();
             at = next;
         }
@@ -604,6 +608,9 @@ impl<'a> Reader<'a> {
         Ok(&self.text[start..at])
     }
 }
+
+/// How much of a long string is made ready to be written to at once.
+const STEP: usize = 16 << 10;
 
 /// What an escape stands for, by the byte behind its backslash; 0 if there is no such escape, and for `\u`.
 const ESCAPES: [u8; 256] = {
