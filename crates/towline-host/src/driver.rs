@@ -31,7 +31,7 @@ use crate::{
     mcp::Servers,
     process::Exit,
     question::{self, QuestionId, Responder},
-    queue::Sender,
+    queue::{Bound, Sender},
     stderr::Stderr,
     transport::{Keeper, PIPE, Stop, Transport},
 };
@@ -68,6 +68,15 @@ pub(crate) struct Limits {
     pub(crate) queue: usize,
     pub(crate) question_timeout: Option<Duration>,
     pub(crate) close_grace: Duration,
+}
+
+impl Limits {
+    fn bound(&self) -> Bound {
+        Bound {
+            waiting: self.queue,
+            on_the_way: self.queue.saturating_mul(2),
+        }
+    }
 }
 
 /// What the loop needs from its session.
@@ -149,7 +158,7 @@ impl Driver {
         while stdout_open || (self.keeper.is_some() && exit.is_none()) {
             self.carry_out();
 
-            let limit = self.room();
+            let bound = self.bound();
             let peer_due = self.peer.poll_timeout().map(Instant::from_std);
             let closing_due = self.closing.filter(|_| stdout_open);
             let due = peer_due.into_iter().chain(closing_due).min();
@@ -183,8 +192,8 @@ impl Driver {
                 ended = exit_of(&mut self.keeper), if has_keeper && exit.is_none() => {
                     exit = Some(ended.ok());
                 }
-                () = due_when_there_is_room(&self.stderr, events, self.setup.limits.queue) => self.pass_on_stderr(),
-                read = read_when_there_is_room(&mut self.stdout, &mut self.decoder, events, limit, patience),
+                () = due_when_there_is_room(&self.stderr, events, self.setup.limits.bound()) => self.pass_on_stderr(),
+                read = read_when_there_is_room(&mut self.stdout, &mut self.decoder, events, bound, patience),
                     if may_read =>
                 {
                     let read = read.unwrap_or_default();
@@ -443,13 +452,16 @@ impl Driver {
         self.setup.events.push([item], bytes);
     }
 
-    /// How much may wait in the queue. While we wait for the agent to answer or to read it may be more: the answer stands
+    /// How much may be in the queue. While we wait for the agent to answer or to read it may be more: the answer stands
     /// behind what is not read yet, and an agent may not read before it has written.
-    fn room(&self) -> usize {
+    fn bound(&self) -> Bound {
         if self.peer.waiting().next().is_some() || self.outgoing.has_lines() {
-            self.setup.limits.queue.max(OVERDRAFT)
+            Bound {
+                waiting: self.setup.limits.queue.max(OVERDRAFT),
+                on_the_way: usize::MAX,
+            }
         } else {
-            self.setup.limits.queue
+            self.setup.limits.bound()
         }
     }
 }
@@ -461,10 +473,11 @@ async fn read_when_there_is_room(
     stdout: &mut Stdout,
     decoder: &mut LineDecoder,
     events: &Sender<Item>,
-    limit: usize,
+    bound: Bound,
     patience: Option<Duration>,
 ) -> io::Result<usize> {
-    poll_fn(|context| events.poll_room(context, limit)).await;
+    let unfinished = decoder.unfinished();
+    poll_fn(|context| events.poll_room(context, bound, unfinished)).await;
     let mut room = decoder.room();
     match patience {
         None => stdout.read_buf(&mut room).await,
@@ -475,9 +488,9 @@ async fn read_when_there_is_room(
 }
 
 /// Waits for complaints that are due, then for room in the queue.
-async fn due_when_there_is_room(stderr: &Stderr, events: &Sender<Item>, limit: usize) {
+async fn due_when_there_is_room(stderr: &Stderr, events: &Sender<Item>, bound: Bound) {
     stderr.due().await;
-    poll_fn(|context| events.poll_room(context, limit)).await;
+    poll_fn(|context| events.poll_room(context, bound, 0)).await;
 }
 
 async fn until(due: Option<Instant>) {

@@ -2,7 +2,8 @@
 //!
 //! The sender never waits inside [`Sender::push`]: it asks for room first, and reads no more from the agent while there
 //! is none. That is the whole backpressure. The receiver takes all there is at once, so that a busy session costs one
-//! lock for many lines.
+//! lock for many lines. What it has taken still counts until it comes back for more: while somebody deals with a long
+//! line, the next one is left in the pipe.
 
 use std::{
     collections::VecDeque,
@@ -14,7 +15,8 @@ use std::{
 pub(crate) fn queue<T>() -> (Sender<T>, Receiver<T>) {
     let shared = Arc::new(Mutex::new(Shared {
         items: VecDeque::new(),
-        bytes: 0,
+        waiting: 0,
+        taken: 0,
         wants_item: None,
         wants_room: None,
         sender_gone: false,
@@ -25,6 +27,15 @@ pub(crate) fn queue<T>() -> (Sender<T>, Receiver<T>) {
         shared: Arc::clone(&shared),
     };
     (Sender { shared }, receiver)
+}
+
+/// How much may be in a queue, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    /// That nobody has taken.
+    pub(crate) waiting: usize,
+    /// Of that, of what was taken last, and of what is still to be put in.
+    pub(crate) on_the_way: usize,
 }
 
 #[derive(Debug)]
@@ -42,7 +53,9 @@ pub(crate) struct Receiver<T> {
 struct Shared<T> {
     items: VecDeque<T>,
     /// What the items hold, as their sender says.
-    bytes: usize,
+    waiting: usize,
+    /// What the items held that the receiver took last and has not all given out.
+    taken: usize,
     wants_item: Option<Waker>,
     wants_room: Option<Waker>,
     sender_gone: bool,
@@ -58,7 +71,7 @@ impl<T> Sender<T> {
                 return;
             }
             shared.items.extend(items);
-            shared.bytes += bytes;
+            shared.waiting += bytes;
             shared.wants_item.take()
         };
         if let Some(waker) = waker {
@@ -66,10 +79,19 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Ready when less than `limit` bytes wait, or nobody receives any more.
-    pub(crate) fn poll_room(&self, context: &Context<'_>, limit: usize) -> Poll<()> {
+    /// Ready when there is room, besides the `unfinished` bytes of an item that is still to be put in. Ready as well when
+    /// there is nothing but that item, however long it is, or nobody receives any more.
+    pub(crate) fn poll_room(
+        &self,
+        context: &Context<'_>,
+        bound: Bound,
+        unfinished: usize,
+    ) -> Poll<()> {
         let mut shared = lock(&self.shared);
-        if shared.bytes < limit || shared.receiver_gone {
+        let others = shared.waiting.saturating_add(shared.taken);
+        let has_room =
+            shared.waiting < bound.waiting && others.saturating_add(unfinished) < bound.on_the_way;
+        if has_room || others == 0 || shared.receiver_gone {
             return Poll::Ready(());
         }
         shared.wants_room = Some(context.waker().clone());
@@ -80,7 +102,12 @@ impl<T> Sender<T> {
 impl<T> Receiver<T> {
     /// Whether there is an item to take.
     pub(crate) fn has_next(&self) -> bool {
-        !self.taken.is_empty() || !lock(&self.shared).items.is_empty()
+        if !self.taken.is_empty() {
+            return true;
+        }
+        let mut shared = lock(&self.shared);
+        shared.taken = 0;
+        !shared.items.is_empty()
     }
 
     /// The next item; nothing once the sender is gone and all is taken.
@@ -90,21 +117,23 @@ impl<T> Receiver<T> {
         }
         let waker = {
             let mut shared = lock(&self.shared);
-            if shared.items.is_empty() {
+            std::mem::swap(&mut self.taken, &mut shared.items);
+            shared.taken = std::mem::take(&mut shared.waiting);
+            if self.taken.is_empty() {
                 if shared.sender_gone {
                     return Poll::Ready(None);
                 }
                 shared.wants_item = Some(context.waker().clone());
-                return Poll::Pending;
             }
-            std::mem::swap(&mut self.taken, &mut shared.items);
-            shared.bytes = 0;
             shared.wants_room.take()
         };
         if let Some(waker) = waker {
             waker.wake();
         }
-        Poll::Ready(self.taken.pop_front())
+        match self.taken.pop_front() {
+            None => Poll::Pending,
+            item => Poll::Ready(item),
+        }
     }
 }
 
@@ -126,7 +155,6 @@ impl<T> Drop for Receiver<T> {
         let (items, waker) = {
             let mut shared = lock(&self.shared);
             shared.receiver_gone = true;
-            shared.bytes = 0;
             (std::mem::take(&mut shared.items), shared.wants_room.take())
         };
         if let Some(waker) = waker {

@@ -1,15 +1,19 @@
 //! A slow reader slows the agent; nothing is lost and memory stays flat.
 
 use std::{
-    fs,
-    pin::pin,
-    sync::Arc,
+    fs, io,
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
     time::Duration,
 };
 
-use towline_host::Event;
+use tokio::io::{AsyncRead, ReadBuf};
+use towline_host::{AgentCommand, Event};
 
 use crate::agents::{ScriptedAgent, in_short};
 
@@ -59,6 +63,48 @@ done
     };
     assert_eq!(lines, 20_000);
     assert_eq!(last, "ended: exit code 0");
+}
+
+#[tokio::test]
+async fn a_long_line_is_left_in_the_pipe_while_somebody_deals_with_another() {
+    const LINE: usize = 1 << 20;
+    let given = Arc::<AtomicUsize>::default();
+    let endless = EndlessLines {
+        line: format!("{{\"type\":\"{}\"}}\n", "x".repeat(LINE)).into_bytes(),
+        given: Arc::clone(&given),
+    };
+    let command = AgentCommand::new("fake").without_initialize();
+    let mut session = command.attach(endless, tokio::io::sink()).await.unwrap();
+    for number in 1..=5 {
+        let event = session.next().await.unwrap();
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        let ahead = given.load(Ordering::Relaxed) - number * LINE;
+        assert!(ahead < LINE / 2, "{ahead} bytes behind line {number}");
+        drop(event);
+    }
+}
+
+/// Gives out the same line again and again, as fast as it is taken.
+struct EndlessLines {
+    line: Vec<u8>,
+    given: Arc<AtomicUsize>,
+}
+
+impl AsyncRead for EndlessLines {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let place = self.given.load(Ordering::Relaxed) % self.line.len();
+        let piece = &self.line[place..];
+        let piece = &piece[..piece.len().min(room.remaining())];
+        room.put_slice(piece);
+        self.given.fetch_add(piece.len(), Ordering::Relaxed);
+        Poll::Ready(Ok(()))
+    }
 }
 
 #[tokio::test]
