@@ -496,7 +496,8 @@ impl AgentCommand {
         };
         let process = Process::spawn(command).map_err(cannot_start)?;
         let transport = Transport::process(process).map_err(cannot_start)?;
-        self.start(transport, description).await
+        // In a box: what it takes to get there is large, and not needed any more once the session runs.
+        Box::pin(self.start(transport, description)).await
     }
 
     /// Talks to an agent that is already there, over any two streams.
