@@ -3,7 +3,8 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs,
+    fs, thread,
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, getpgid, kill_process};
@@ -50,11 +51,9 @@ impl Descendants {
     /// environments of a thousand takes long.
     pub(crate) fn marked(beginning: &str, others: &HashSet<Pid>) -> Self {
         let is_marked = |process: &Pid| {
-            let environment = fs::read(format!("/proc/{}/environ", process.as_raw_pid()));
-            environment.is_ok_and(|environment| {
-                let mut variables = environment.split(|byte| *byte == 0);
-                variables.any(|variable| variable.starts_with(beginning.as_bytes()))
-            })
+            let environment = environment(*process);
+            let mut variables = environment.split(|byte| *byte == 0);
+            variables.any(|variable| variable.starts_with(beginning.as_bytes()))
         };
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = processes
@@ -64,6 +63,18 @@ impl Descendants {
             .filter_map(|process| Some((process, Stat::of(process)?.started)));
         Self {
             found: found.take(MOST).collect(),
+        }
+    }
+
+    /// `SIGKILL` to what a look finds, until one finds nobody: what is killed may have started another in between.
+    pub(crate) fn kill_all(look: impl Fn() -> Self) {
+        for _ in 0..MOST_LOOKS {
+            let found = look();
+            if !found.any_runs() {
+                return;
+            }
+            found.signal(Signal::KILL);
+            thread::sleep(A_MOMENT);
         }
     }
 
@@ -107,20 +118,41 @@ impl Descendants {
 struct Stat {
     started: String,
     has_ended: bool,
+    /// Whether it has just let go of the program it was, and not become the next one yet.
+    is_in_between: bool,
 }
 
 impl Stat {
-    /// Fields 3 and 22. The second one, the name in parentheses, may hold anything.
+    /// The second field, the name in parentheses, may hold anything.
     fn of(process: Pid) -> Option<Self> {
         let stat = fs::read(format!("/proc/{}/stat", process.as_raw_pid())).ok()?;
         let stat = String::from_utf8_lossy(&stat);
-        let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
-        let state = fields.next()?;
+        let fields: Vec<_> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
+        // By their numbers in proc_pid_stat(5), of which the first here is 3.
+        let field = |number: usize| fields.get(number - 3).copied();
+        let has_ended = matches!(field(3)?, "Z" | "X");
+        let is_of_the_kernel = field(9)?.parse::<u32>().ok()? & PF_KTHREAD != 0;
+        let has_environment = field(51).is_some_and(|end| end != "0");
         Some(Self {
-            has_ended: matches!(state, "Z" | "X"),
-            started: fields.nth(18)?.to_owned(),
+            has_ended,
+            started: field(22)?.to_owned(),
+            is_in_between: !has_ended && !is_of_the_kernel && !has_environment,
         })
     }
+}
+
+/// The environment of a process; empty where it has none, or none for us. Whoever is about to become another program has
+/// none for a moment, and is waited for: that moment must not hide it.
+fn environment(process: Pid) -> Vec<u8> {
+    for _ in 0..MOST_LOOKS {
+        let environment = fs::read(format!("/proc/{}/environ", process.as_raw_pid()));
+        let Ok(environment) = environment else { break };
+        if !environment.is_empty() || !Stat::of(process).is_some_and(|stat| stat.is_in_between) {
+            return environment;
+        }
+        thread::sleep(A_MOMENT);
+    }
+    Vec::new()
 }
 
 fn children(parent: Pid) -> Vec<Pid> {
@@ -138,5 +170,10 @@ fn children(parent: Pid) -> Vec<Pid> {
         .collect()
 }
 
+/// Of a thread of the kernel, in the flags of `/proc/PID/stat`.
+const PF_KTHREAD: u32 = 0x0020_0000;
+/// How often one looks again, and how long one waits in between.
+const MOST_LOOKS: usize = 50;
+const A_MOMENT: Duration = Duration::from_millis(1);
 /// More than anybody starts; a bound for a fork bomb.
 const MOST: usize = 10_000;

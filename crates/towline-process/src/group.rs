@@ -88,7 +88,7 @@ impl Group {
         members.signal(Signal::KILL);
         known.signal(Signal::KILL);
         // What was started between the look and the signal.
-        self.mark.bearers(&others).signal(Signal::KILL);
+        Descendants::kill_all(|| self.mark.bearers(&others));
     }
 
     /// Whether anything is left in the group itself, if only a process that has ended and that nobody asks about.

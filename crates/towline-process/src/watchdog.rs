@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 
 use crate::Descendants;
 
@@ -91,7 +91,7 @@ impl Watchdog {
     pub fn kill_all(&self) {
         if self.leash().marks > 0 {
             let beginning = format!("{}={}.", self.variable, self.token);
-            Descendants::marked(&beginning, &HashSet::new()).signal(Signal::KILL);
+            Descendants::kill_all(|| Descendants::marked(&beginning, &HashSet::new()));
         }
     }
 
@@ -220,7 +220,8 @@ all=$(marked "$1" "$2")
 for process in $all; do kill -s TERM "$process"; done
 looks=$3
 while [ "$looks" -gt 0 ]; do
-  left=''
+  # Twice: a process that is about to become another program has no environment for a moment.
+  left=$(marked "$1" "$2")$(marked "$1" "$2")
   for process in $all; do kill -s 0 "$process" && left=1; done
   for group in $groups; do kill -s 0 -- "-$group" && left=1; done
   [ -n "$left" ] || exit 0

@@ -91,6 +91,22 @@ fn a_watchdog_that_is_dropped_leaves_nobody() {
 }
 
 #[test]
+fn whoever_is_becoming_another_program_is_not_overlooked() {
+    // Each becomes the same shell again and again, and has no environment in between.
+    let script = r#"again='exec sh -c "$0" "$0"'
+        for _ in 1 2 3 4 5 6 7 8; do (setsid sh -c "$again" "$again" &); done
+        echo up; sleep 1000"#;
+    for round in 0..5 {
+        let watchdog = watchdog(&format!("becoming-{round}"));
+        let (mut child, group, mut pipe) = start(&watchdog, script);
+        drop(group);
+        drop(watchdog);
+        child.wait().unwrap();
+        pipe.read_to_end(&mut Vec::new()).unwrap();
+    }
+}
+
+#[test]
 fn a_group_that_is_killed_leaves_the_others() {
     let watchdog = watchdog("others");
     let far = "(setsid sleep 1000 &) ; echo up; sleep 1000";
