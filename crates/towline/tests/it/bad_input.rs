@@ -144,6 +144,23 @@ async fn check(agent: &mut Driven, line: &[u8], brings: &Brings, shown: &str) {
 }
 
 #[test]
+fn a_line_past_the_bound_is_told_once_and_the_next_prompt_is_answered() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(Script::new([]).default_reply(Reply::text("Hello."))).await;
+        let mut agent = Driven::start(&room, &api.url(), &["--no-session-persistence"]);
+        let piece = vec![b'x'; 1 << 20];
+        for _ in 0..65 {
+            agent.write(&piece).await.unwrap();
+        }
+        let brings = Brings::Error("a line of more than 67108864 bytes was left out", 1);
+        check(&mut agent, b"", &brings, "65 MiB without a line end").await;
+        let ended = agent.close_and_end().await;
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+    });
+}
+
+#[test]
 fn the_end_of_input_ends_it_when_all_is_done() {
     let hello = prompt("hello").to_string();
     let byte_order_mark = format!("\u{feff}{hello}\n");
