@@ -1,9 +1,12 @@
 //! [`Usages`]: tokens of the main thread and of each subagent, kept apart (document 001 §6.4).
+//!
+//! Lines tell how a message began: what was written in the end comes with stream events, which the real CLI 2.1.325 sends
+//! for the main thread alone, and with the result. So each result puts the sums right.
 
 use crate::{
     ids::{MessageId, ToolUseId},
     json::Number,
-    message::{ModelMessage, Usage},
+    message::{ModelMessage, ModelUsages, Usage},
     result::TurnResult,
 };
 
@@ -11,8 +14,19 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usages {
     threads: Vec<Thread>,
+    /// Subagents that are no longer among the threads.
+    forgotten: Tally,
+    /// What the last result left: the main thread, and what the lines and the result itself told of all others.
+    settled: Settled,
     cost: Option<Number>,
     context: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Settled {
+    main: Tally,
+    others_by_lines: Tally,
+    others: Tally,
 }
 
 /// Tokens added up.
@@ -53,12 +67,13 @@ impl Usages {
     /// Of how many subagents the tokens are kept. Past that those that began first are forgotten.
     pub const MAX_SUBAGENTS: usize = 1024;
 
-    /// The main thread.
+    /// The main thread: at the end of each turn what the agent counted, in between what is known so far.
     pub fn main(&self) -> Tally {
         self.thread(None).map(Thread::total).unwrap_or_default()
     }
 
-    /// The subagent that a call started.
+    /// The subagent that a call started. Of what it wrote this is the least: the real CLI tells how a subagent's messages
+    /// begin and not how they end. [`Usages::all_subagents`] is exact.
     pub fn subagent(&self, call: &ToolUseId) -> Tally {
         self.thread(Some(call))
             .map(Thread::total)
@@ -73,6 +88,13 @@ impl Usages {
                 .as_ref()
                 .map(|parent| (parent, thread.total()))
         })
+    }
+
+    /// All subagents together: at the end of each turn what the agent counted, in between what is known so far. What an
+    /// agent asks a model beside the conversation, such as for a title, it counts with them.
+    pub fn all_subagents(&self) -> Tally {
+        let since = self.others_by_lines().since(self.settled.others_by_lines);
+        self.settled.others.plus(since)
     }
 
     /// Tokens in the context of the main thread after its last model call. Subagents have a context of their own.
@@ -112,10 +134,36 @@ impl Usages {
         self.note_context(parent);
     }
 
+    /// A turn is over. Its own usage is that of the main thread, and what its models have used is that of all.
     pub(super) fn result(&mut self, result: &TurnResult) {
         if let Some(cost) = &result.total_cost_usd {
             self.cost = Some(cost.clone());
         }
+        let told = result
+            .usage
+            .as_option()
+            .map(Tally::told)
+            .unwrap_or_default();
+        // A turn that failed may count nothing: what lines told was used all the same.
+        let turn = self.main().since(self.settled.main).at_least(told);
+        let main = self.settled.main.plus(turn);
+        let thread = self.thread_mut(None);
+        thread.past = main;
+        thread.current = None;
+        let models = result.model_usage_since_last_result.as_ref();
+        let others = models.map(|models| Tally::of_all(models).since(told));
+        let by_lines = self.others_by_lines();
+        let since = by_lines.since(self.settled.others_by_lines);
+        self.settled = Settled {
+            main,
+            others_by_lines: by_lines,
+            others: (self.settled.others).plus(since.at_least(others.unwrap_or_default())),
+        };
+    }
+
+    fn others_by_lines(&self) -> Tally {
+        let totals = self.subagents().map(|(_, total)| total);
+        totals.fold(self.forgotten, Tally::plus)
     }
 
     fn note_context(&mut self, parent: Option<&ToolUseId>) {
@@ -141,7 +189,7 @@ impl Usages {
             if self.threads.len() > Self::MAX_SUBAGENTS {
                 let subagent = |thread: &Thread| thread.parent.is_some();
                 let oldest = self.threads.iter().position(subagent).unwrap_or(0);
-                self.threads.remove(oldest);
+                self.forgotten = self.forgotten.plus(self.threads.remove(oldest).total());
             }
             self.threads.push(Thread {
                 parent: parent.map(ToolUseId::detached),
@@ -151,6 +199,53 @@ impl Usages {
             self.threads.len() - 1
         });
         &mut self.threads[place]
+    }
+}
+
+impl Tally {
+    fn told(usage: &Usage) -> Self {
+        Self {
+            input: usage.input_tokens.unwrap_or_default(),
+            output: usage.output_tokens.unwrap_or_default(),
+            cache_read: (usage.cache_read_input_tokens.as_option()).map_or(0, |count| *count),
+            cache_creation: (usage.cache_creation_input_tokens.as_option())
+                .map_or(0, |count| *count),
+            messages: 0,
+        }
+    }
+
+    fn of_all(models: &ModelUsages) -> Self {
+        models.iter().fold(Self::default(), |sum, (_, model)| {
+            sum.plus(Self {
+                input: model.input_tokens.unwrap_or_default(),
+                output: model.output_tokens.unwrap_or_default(),
+                cache_read: model.cache_read_input_tokens.unwrap_or_default(),
+                cache_creation: model.cache_creation_input_tokens.unwrap_or_default(),
+                messages: 0,
+            })
+        })
+    }
+
+    fn plus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
+    fn since(self, earlier: Self) -> Self {
+        self.with(earlier, u64::saturating_sub)
+    }
+
+    fn at_least(self, other: Self) -> Self {
+        self.with(other, u64::max)
+    }
+
+    fn with(self, other: Self, of: fn(u64, u64) -> u64) -> Self {
+        Self {
+            input: of(self.input, other.input),
+            output: of(self.output, other.output),
+            cache_read: of(self.cache_read, other.cache_read),
+            cache_creation: of(self.cache_creation, other.cache_creation),
+            messages: of(self.messages, other.messages),
+        }
     }
 }
 
@@ -184,19 +279,21 @@ impl Thread {
         let Some(current) = &self.current else {
             return self.past;
         };
-        Tally {
-            input: self.past.input + current.input,
-            output: self.past.output + current.output,
-            cache_read: self.past.cache_read + current.cache_read,
-            cache_creation: self.past.cache_creation + current.cache_creation,
-            messages: self.past.messages + 1,
-        }
+        self.past.plus(Tally {
+            input: current.input,
+            output: current.output,
+            cache_read: current.cache_read,
+            cache_creation: current.cache_creation,
+            messages: 1,
+        })
     }
 }
 
 impl Current {
     /// As [`Usage::context_tokens`].
     fn context(&self) -> u64 {
-        self.input + self.cache_creation + self.cache_read + self.output
+        [self.cache_creation, self.cache_read, self.output]
+            .into_iter()
+            .fold(self.input, u64::saturating_add)
     }
 }

@@ -241,11 +241,16 @@ fn lines_of_one_message_count_once() {
         }
         let result = result.unwrap();
         let usage = result.usage.as_option().unwrap();
-        assert_eq!(
-            accumulator.usages().main().input,
-            usage.input_tokens.unwrap(),
-            "{trace}"
-        );
+        let main = accumulator.usages().main();
+        let counted = (usage.input_tokens.unwrap(), usage.output_tokens.unwrap());
+        assert_eq!((main.input, main.output), counted, "{trace}");
+        let models = result.model_usage_since_last_result.unwrap();
+        let written: u64 = models
+            .iter()
+            .filter_map(|(_, model)| model.output_tokens)
+            .sum();
+        let all = accumulator.usages().all_subagents();
+        assert_eq!(all.output, written - counted.1, "{trace}");
         assert_eq!(
             accumulator.usages().subagents().count() > 0,
             subagents,

@@ -34,6 +34,8 @@ async fn a_subagent_is_waited_for() {
             "model calls: {} and {}",
             main.messages, sub.messages
         ));
+        let all = progress.usages().all_subagents();
+        stage.note(format!("written: {} and {}", main.output, all.output));
         stage.close(session).await;
     })
     .await;
