@@ -56,8 +56,10 @@ pub(crate) trait Field: Sized {
         extra: &mut Extra,
         reader: &mut Reader<'_>,
     ) -> Result<()>;
-    /// The field of an object that has been read to its end; an error if it must be there and is not.
-    fn finish(slot: Self::Slot, name: &str, object: usize) -> Result<Self>;
+    /// An error if the object has been read to its end and the field must be there and is not.
+    fn check(slot: &Self::Slot, name: &str, object: usize) -> Result<()>;
+    /// The field, which has been checked.
+    fn finish(slot: Self::Slot) -> Self;
     fn write_field(&self, name: &'static str, extra: &Extra, writer: &mut Writer);
     fn unnamed_field(&self, name: &str, found: &mut Unnamed);
 }
@@ -81,8 +83,16 @@ impl<T: Parts> Field for T {
     }
 
     #[inline]
-    fn finish(slot: Self::Slot, name: &str, object: usize) -> Result<Self> {
-        slot.ok_or_else(|| DecodeError::shape(format!("missing field `{name}`"), object))
+    fn check(slot: &Self::Slot, name: &str, object: usize) -> Result<()> {
+        match slot {
+            Some(_) => Ok(()),
+            None => Err(missing(name, object)),
+        }
+    }
+
+    #[inline]
+    fn finish(slot: Self::Slot) -> Self {
+        slot.unwrap_or_else(|| unchecked())
     }
 
     fn write_field(&self, name: &'static str, extra: &Extra, writer: &mut Writer) {
@@ -119,8 +129,13 @@ impl<T: Parts> Field for Option<T> {
     }
 
     #[inline]
-    fn finish(slot: Self::Slot, _name: &str, _object: usize) -> Result<Self> {
-        Ok(slot)
+    fn check(_slot: &Self::Slot, _name: &str, _object: usize) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn finish(slot: Self::Slot) -> Self {
+        slot
     }
 
     fn write_field(&self, name: &'static str, extra: &Extra, writer: &mut Writer) {
@@ -164,8 +179,13 @@ impl<T: Parts> Field for Nullable<T> {
     }
 
     #[inline]
-    fn finish(slot: Self::Slot, _name: &str, _object: usize) -> Result<Self> {
-        Ok(slot)
+    fn check(_slot: &Self::Slot, _name: &str, _object: usize) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn finish(slot: Self::Slot) -> Self {
+        slot
     }
 
     fn write_field(&self, name: &'static str, extra: &Extra, writer: &mut Writer) {
@@ -184,6 +204,17 @@ impl<T: Parts> Field for Nullable<T> {
             value.unnamed_field(name, found);
         }
     }
+}
+
+#[cold]
+fn missing(name: &str, object: usize) -> DecodeError {
+    DecodeError::shape(format!("missing field `{name}`"), object)
+}
+
+/// Never called. Being `extern "C"` it cannot unwind, so that no caller needs code to drop its fields for that.
+#[cold]
+extern "C" fn unchecked() -> ! {
+    unreachable!("a field is checked before it is finished")
 }
 
 /// Reads a field under its standard name.

@@ -25,10 +25,15 @@ macro_rules! wire_structs {
                 reader: &mut $crate::json::Reader<'_>,
                 tags: &[&str],
             ) -> $crate::wire::Result<Self> {
+                // One value, so that one call drops it wherever reading fails, instead of code for each field.
+                #[derive(Default)]
+                struct Slots { $( $field: <$Type as $crate::wire::Field>::Slot, )* }
+
                 // Unused by the structs that have no fields.
                 let _object = reader.offset();
                 let mut extra = $crate::wire::Extra::default();
-                $( let mut $field = <$Type as $crate::wire::Field>::Slot::default(); )*
+                #[allow(unused_mut, unused_variables, clippy::allow_attributes, reason = "where there are no fields")]
+                let mut slots = Slots::default();
 
                 #[allow(non_camel_case_types, clippy::allow_attributes, reason = "named after the fields")]
                 #[derive(Clone, Copy)]
@@ -50,7 +55,7 @@ macro_rules! wire_structs {
                             $($($(
                                 $alias => {
                                     $crate::wire::take_alias::<$Type>(
-                                        &mut $field,
+                                        &mut slots.$field,
                                         ($crate::wire::wire_name!($field, $wire), $alias),
                                         &mut extra,
                                         reader,
@@ -70,19 +75,20 @@ macro_rules! wire_structs {
                     };
                     match slot {
                         $( Slot::$field => $crate::wire::take::<$Type>(
-                            &mut $field,
+                            &mut slots.$field,
                             $crate::wire::wire_name!($field $(, $wire)?),
                             &mut extra,
                             reader,
                         )?, )*
                     }
                 }
+                $( <$Type as $crate::wire::Field>::check(
+                    &slots.$field,
+                    $crate::wire::wire_name!($field $(, $wire)?),
+                    _object,
+                )?; )*
                 Ok(Self {
-                    $( $field: <$Type as $crate::wire::Field>::finish(
-                        $field,
-                        $crate::wire::wire_name!($field $(, $wire)?),
-                        _object,
-                    )?, )*
+                    $( $field: <$Type as $crate::wire::Field>::finish(slots.$field), )*
                     extra,
                 })
             }
