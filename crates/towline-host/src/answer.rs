@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use towline_protocol::{Json, SessionId, Text, TurnResult};
+use towline_protocol::{CommandLifecycle, Json, SessionId, Text, ToHost, TurnResult, Uuid};
 
-use crate::{command::AgentCommand, error::Error, event::Event, prompt::Prompt, session::Session};
+use crate::{
+    command::AgentCommand, error::Error, event::Event, progress::Progress, prompt::Prompt,
+    session::Session,
+};
 
 /// What came of a turn.
 ///
@@ -54,7 +57,7 @@ pub async fn ask(prompt: impl Into<Prompt>) -> Result<TurnAnswer, Error> {
 impl Session {
     /// Asks one thing and waits for the answer, and for what agents in the background bring.
     ///
-    /// Questions of the agent are denied.
+    /// Questions of the agent are denied. Answers to what was said before are passed over, if the agent tells which are.
     ///
     /// ```
     /// # towline_testkit::in_session!(|session| {
@@ -65,9 +68,11 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// When the agent ends before it has answered, or the turn fails.
+    /// When the agent ends before it has answered, the turn fails, or the message is taken back.
     pub async fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<TurnAnswer, Error> {
+        let (prompt, uuid) = prompt.into().identified();
         self.send(prompt).await?;
+        let mut asked = Asked { uuid, begun: false };
         let mut last: Option<Box<TurnResult>> = None;
         loop {
             // What runs in the background ends with a turn of its own, whose words are the last ones; but not always.
@@ -83,7 +88,14 @@ impl Session {
                 Some(Event::Ended(ending)) => return Err(Error::Ended(Box::new(ending))),
                 None => return Err(Error::Ended(Box::new(self.control().wait().await))),
                 Some(event) => {
-                    if let Some(result) = event.result() {
+                    if let Event::Message(frame) = &event
+                        && let ToHost::CommandLifecycle(line) = &frame.message
+                    {
+                        asked.hear(line)?;
+                    }
+                    if let Some(result) = event.result()
+                        && (last.is_some() || asked.is_answered_by(result, self.progress()))
+                    {
                         let is_last = result.failed() || self.progress().background_tasks() == 0;
                         last = Some(Box::new(result.clone()));
                         if is_last {
@@ -107,6 +119,38 @@ impl Session {
             cost_usd: self.progress().usages().cost_usd(),
             result,
         })
+    }
+}
+
+/// A message that waits for its answer.
+struct Asked {
+    uuid: Uuid,
+    /// Whether the agent has taken it up, be it in a turn that ran already.
+    begun: bool,
+}
+
+impl Asked {
+    fn hear(&mut self, line: &CommandLifecycle) -> Result<(), Error> {
+        if line.command_uuid != self.uuid {
+            return Ok(());
+        }
+        match line.state.as_str() {
+            "cancelled" => {
+                let why = "the message was taken back before its turn";
+                return Err(Error::Turn(why.into()));
+            }
+            "started" => self.begun = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// An agent that does not tell which messages a result answers is believed to answer this one.
+    fn is_answered_by(&self, result: &TurnResult, progress: &Progress) -> bool {
+        let uuids = result.user_message_uuids.iter().flatten();
+        let mut answered = uuids.chain(&result.user_message_uuid).peekable();
+        let tells = progress.tells_of_messages() || answered.peek().is_some();
+        self.begun || !tells || answered.any(|uuid| *uuid == self.uuid)
     }
 }
 

@@ -23,6 +23,7 @@ pub struct Progress {
     accumulator: Accumulator,
     session_id: Option<SessionId>,
     background: HashSet<TaskId>,
+    tells_of_messages: bool,
 }
 
 impl Progress {
@@ -52,6 +53,9 @@ impl Progress {
                 // It still has the old id; the next lines have the new one.
                 self.session_id = None;
                 return;
+            }
+            ToHost::System(System::Init(init)) if init.tells_of_messages() => {
+                self.tells_of_messages = true;
             }
             ToHost::System(System::TaskStarted(task))
                 if task.comes_back() && self.background.len() < MOST_TASKS =>
@@ -130,6 +134,11 @@ impl Progress {
     /// ```
     pub fn draft(&self, subagent: Option<&ToolUseId>) -> Option<&Draft> {
         self.accumulator.draft(subagent)
+    }
+
+    /// Whether the agent tells what becomes of each message that has a uuid.
+    pub(crate) fn tells_of_messages(&self) -> bool {
+        self.tells_of_messages
     }
 
     /// How many agents and workflows are at work.

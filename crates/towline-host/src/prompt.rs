@@ -182,6 +182,13 @@ impl Prompt {
         self
     }
 
+    /// The same with a uuid, a new one if it has none.
+    pub(crate) fn identified(mut self) -> (Self, Uuid) {
+        let new = || uuid::Uuid::new_v4().to_string().into();
+        let uuid = self.uuid.get_or_insert_with(new).clone();
+        (self, uuid)
+    }
+
     pub(crate) fn into_user(self) -> User {
         let content = match self.content {
             Words::Text(text) => Content::from(text.as_str()),

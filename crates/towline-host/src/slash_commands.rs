@@ -100,8 +100,7 @@ impl SlashCommands {
         match self.by_initialize().await {
             Ok(Some(commands)) => Ok(commands),
             // An agent that does not know `initialize`, or does not tell commands there.
-            Ok(None)
-            | Err(Error::Refused { .. } | Error::Answer { .. } | Error::TimedOut { .. }) => {
+            Ok(None) | Err(Error::Refused { .. } | Error::Answer { .. } | Error::Silent { .. }) => {
                 self.by_probe().await
             }
             Err(error) => Err(error),

@@ -944,6 +944,15 @@ wire_structs! {
     }
 }
 
+impl Init {
+    /// Whether the agent tells what becomes of each message that the host gave a uuid: by `command_lifecycle` lines, and
+    /// on the result that answers it.
+    pub fn tells_of_messages(&self) -> bool {
+        let capabilities = self.capabilities.as_deref().unwrap_or_default();
+        capabilities.iter().any(|word| word == "msg_lifecycle_v1")
+    }
+}
+
 impl TaskStarted {
     /// Whether the end of the task brings a turn of its own: agents and workflows do, a command may never end.
     pub fn comes_back(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use towline_host::{
-    AgentCommand, Error, SessionId, SlashCommands, VersionReq, protocol::CallState,
+    AgentCommand, Error, SessionId, SlashCommands, ToAgent, VersionReq, protocol::CallState,
 };
 
 use crate::agents::{FakeAgent, HANDSHAKE, ScriptedAgent};
@@ -245,4 +245,95 @@ done
         .map(|command| command.name)
         .collect();
     assert_eq!(names, ["help", "beads:list"]);
+}
+
+#[tokio::test]
+async fn slash_commands_are_found_by_a_probe_where_nobody_answers_the_introduction() {
+    let agent = ScriptedAgent::new(
+        r#"
+while read -r line; do
+  case $line in
+    *'"content":"/"'*) echo '{"type":"system","subtype":"init","slash_commands":["help"]}' ;;
+  esac
+done
+"#,
+    );
+    let command = AgentCommand::new(&agent.program)
+        .request_timeout(Some(Duration::from_secs(1)))
+        .close_grace(Duration::from_secs(1));
+    let found = SlashCommands::of(command).list().await.unwrap();
+    let names: Vec<_> = found.iter().map(|command| command.name.as_str()).collect();
+    assert_eq!(names, ["help"]);
+}
+
+/// What a session says to a question, while another message of ours is still to be answered.
+async fn ask_second(lines: impl FnOnce(&str) -> Vec<String>) -> Result<String, Error> {
+    let (mut session, mut agent) = FakeAgent::attach(AgentCommand::new("fake")).await;
+    session.send("first").await.unwrap();
+    let answer = async {
+        agent.read().await;
+        let ToAgent::User(second) = agent.read().await else {
+            panic!("no message");
+        };
+        for line in lines(second.uuid.unwrap().as_str()) {
+            agent.write(&line).await;
+        }
+        // Held open until the answer is there.
+        agent
+    };
+    let (answer, _agent) = tokio::join!(session.ask("second"), answer);
+    answer.map(|answer| answer.text.to_string())
+}
+
+fn result(text: &str, answers: Option<&str>) -> String {
+    let uuids = answers.map(|uuid| format!(r#","user_message_uuids":["{uuid}"]"#));
+    let uuids = uuids.unwrap_or_default();
+    format!(
+        r#"{{"type":"result","subtype":"success","is_error":false,"result":"{text}","session_id":"s"{uuids}}}"#
+    )
+}
+
+fn lifecycle(uuid: &str, state: &str) -> String {
+    format!(r#"{{"type":"command_lifecycle","command_uuid":"{uuid}","state":"{state}"}}"#)
+}
+
+const TELLS: &str =
+    r#"{"type":"system","subtype":"init","session_id":"s","capabilities":["msg_lifecycle_v1"]}"#;
+
+#[tokio::test]
+async fn an_answer_to_an_earlier_message_is_not_taken_for_the_answer_to_this_one() {
+    let first_has_no_uuid = |second: &str| {
+        let lines = [TELLS.to_owned(), result("one", None)];
+        [
+            lines,
+            [lifecycle(second, "queued"), result("two", Some(second))],
+        ]
+        .concat()
+    };
+    assert_eq!(ask_second(first_has_no_uuid).await.unwrap(), "two");
+    let first_has_one =
+        |second: &str| vec![result("one", Some("other")), result("two", Some(second))];
+    assert_eq!(ask_second(first_has_one).await.unwrap(), "two");
+}
+
+#[tokio::test]
+async fn a_message_that_is_taken_up_in_a_turn_that_runs_is_answered_by_that_turn() {
+    let lines = |second: &str| {
+        let lines = [TELLS.to_owned(), lifecycle(second, "started")];
+        [lines, [result("both", Some("other")), String::new()]].concat()
+    };
+    assert_eq!(ask_second(lines).await.unwrap(), "both");
+}
+
+#[tokio::test]
+async fn a_message_that_is_taken_back_is_not_waited_for() {
+    let lines = |second: &str| vec![TELLS.to_owned(), lifecycle(second, "cancelled")];
+    let error = ask_second(lines).await.unwrap_err();
+    assert!(error.to_string().contains("taken back"), "{error}");
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_tell_which_message_it_answers_is_believed_to_answer_the_last() {
+    let lines = |_: &str| vec![result("one", None)];
+    assert_eq!(ask_second(lines).await.unwrap(), "one");
 }

@@ -161,6 +161,24 @@ async fn a_script_asks_and_gets_an_answer() {
 }
 
 #[tokio::test]
+async fn an_answer_belongs_to_its_question() {
+    let replies = script([Reply::text("One."), Reply::text("Two.")]);
+    Stage::play(
+        "an_answer_belongs_to_its_question",
+        replies,
+        async |stage| {
+            let mut session = stage
+                .start(towline_host::AgentCommand::without_questions)
+                .await;
+            session.send("one?").await.unwrap();
+            assert_eq!(session.ask("two?").await.unwrap().text, "Two.");
+            stage.close(session).await;
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn an_answer_of_a_given_form() {
     let replies = script([
         Reply::message().tool("StructuredOutput", serde_json::json!({"n": 4})),
