@@ -247,15 +247,10 @@ impl AgentCommand {
         name: impl Into<Text>,
         server: impl rmcp::ServerHandler + Clone,
     ) -> Self {
-        let name = name.into();
-        let config = McpServerConfig {
-            kind: Some("sdk".into()),
-            name: Some(name.clone()),
-            ..McpServerConfig::default()
-        };
-        self.remote_servers.insert(name.clone(), config);
-        self.servers.retain(|starter| starter.name != name);
-        self.servers.push(Starter::new(name, server));
+        let server = Starter::new(name.into(), server);
+        (self.remote_servers).insert(server.name.clone(), server.config());
+        (self.servers).retain(|starter| starter.name != server.name);
+        self.servers.push(server);
         self
     }
 
@@ -568,13 +563,21 @@ impl AgentCommand {
     }
 
     async fn start(self, transport: Transport, description: String) -> Result<Session, Error> {
+        let mut initialize = self.initialize.clone();
+        if let Some(initialize) = &mut initialize
+            && !self.servers.is_empty()
+        {
+            // Besides the flag, which an agent that is already there was not given.
+            let names = self.servers.iter().map(|server| server.name.clone());
+            (initialize.sdk_mcp_servers.get_or_insert_default()).extend(names);
+        }
         let parts = Parts {
             command: description,
             limits: self.limits.clone(),
             timeout: self.timeout,
             session_id: given_session(&self.flags),
             servers: self.servers.clone(),
-            initialize: self.initialize.clone(),
+            initialize,
         };
         let session = Session::start(transport, parts).await?;
         if let Some(wanted) = &self.wanted {

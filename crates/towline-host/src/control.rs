@@ -13,11 +13,13 @@ use std::{
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use towline_protocol::{
     Extra, Frame, Json, Map, Outcome, Request, Text, ToAgent, UpdateEnvironment, Wire,
+    control::request::McpServerConfig,
 };
 
 use crate::{
     driver::{Order, ToWrite, with_line_end},
     error::{Ending, Error},
+    mcp::Starter,
     prompt::Prompt,
 };
 
@@ -96,6 +98,36 @@ impl Control {
     pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<(), Error> {
         self.send_line(ToAgent::User(Box::new(prompt.into().into_user())))
             .await
+    }
+
+    /// Starts an MCP server of this program in a running session, in place of one of that name.
+    ///
+    /// The agent learns of it by [`Control::mcp_set_servers`], which takes what this gives.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session| {
+    /// # let schema = serde_json::Map::new();
+    /// let clock = ToolServer::new("1.0.0").tool("now", "Tells the time", schema, |_: rmcp::model::JsonObject| async {
+    ///     Ok("noon".to_owned())
+    /// });
+    /// let control = session.control().clone();
+    /// let config = control.serve_mcp("clock", clock).await?;
+    /// control.mcp_set_servers([("clock".to_owned(), config)]).await?;
+    /// assert_eq!(session.ask("call clock now {}").await?.text, "noon");
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// When the agent is gone.
+    pub async fn serve_mcp(
+        &self,
+        name: impl Into<Text>,
+        server: impl rmcp::ServerHandler + Clone,
+    ) -> Result<McpServerConfig, Error> {
+        let server = Starter::new(name.into(), server);
+        let config = server.config();
+        self.order(Order::Serve(server)).await?;
+        Ok(config)
     }
 
     /// Sets environment variables for what the agent runs from now on.

@@ -28,7 +28,7 @@ use towline_protocol::{
 use crate::{
     error::Ending,
     event::{Event, Item, Malformed, Problem},
-    mcp::Servers,
+    mcp::{Servers, Starter},
     process::Exit,
     question::{self, QuestionId, Responder},
     queue::{Bound, Sender},
@@ -53,6 +53,8 @@ pub(crate) enum Order {
     },
     /// Some of those who asked do not wait any more.
     Forget,
+    /// Let the agent reach another MCP server.
+    Serve(Starter),
     /// Answer the agent.
     Answer { ticket: Ticket, answer: Answer },
     /// Nothing more will be sent: close the agent's input once all is written.
@@ -304,6 +306,7 @@ impl Driver {
                     self.peer.cancel(&id);
                 }
             }
+            Order::Serve(starter) => self.setup.servers.add(&starter, &self.setup.sender),
             Order::EndInput => self.outgoing.end(),
             Order::Close => self.close(),
         }
@@ -349,39 +352,32 @@ impl Driver {
                     settled.send(outcome).ok();
                 }
             }
-            Peer::Stray(stray) => {
-                let (line, problem) = match stray {
-                    Stray::Response(line) => (ToHost::ControlResponse(line), Problem::Stray),
-                    Stray::Cancel(request_id) => {
-                        let cancel = towline_protocol::ControlCancelRequest {
-                            request_id,
-                            extra: towline_protocol::Extra::default(),
-                        };
-                        (
-                            ToHost::ControlCancelRequest(Box::new(cancel)),
-                            Problem::Stray,
-                        )
-                    }
-                    Stray::UnknownRequest(line) | Stray::TooMany(line) => {
-                        (ToHost::ControlRequest(line), Problem::Refused)
-                    }
-                };
-                self.malformed(Frame::encode(line).line().clone(), problem);
-            }
+            Peer::Stray(stray) => self.stray(stray),
         }
     }
 
+    #[cold]
+    fn stray(&mut self, stray: Stray) {
+        let (line, problem) = match stray {
+            Stray::Response(line) => (ToHost::ControlResponse(line), Problem::Stray),
+            Stray::Cancel(request_id) => {
+                let cancel = towline_protocol::ControlCancelRequest {
+                    request_id,
+                    extra: towline_protocol::Extra::default(),
+                };
+                (
+                    ToHost::ControlCancelRequest(Box::new(cancel)),
+                    Problem::Stray,
+                )
+            }
+            Stray::UnknownRequest(line) | Stray::TooMany(line) => {
+                (ToHost::ControlRequest(line), Problem::Refused)
+            }
+        };
+        self.malformed(Frame::encode(line).line().clone(), problem);
+    }
+
     fn asked(&mut self, ticket: Ticket, request: Box<Request>) {
-        if let Some(timeout) = self.setup.limits.question_timeout
-            && let Some(deadline) = deadline(timeout)
-        {
-            let why = format!(
-                "Nobody answered within {}, so this was denied.",
-                in_words(timeout)
-            );
-            let answer = question::refusal(&request, &why);
-            self.peer.answer_at(ticket, deadline, answer);
-        }
         let request = match self.setup.servers.take(ticket, request) {
             Ok(answers) => {
                 for (ticket, answer) in answers {
@@ -391,6 +387,12 @@ impl Driver {
             }
             Err(request) => *request,
         };
+        if let Some(timeout) = self.setup.limits.question_timeout
+            && let Some(deadline) = deadline(timeout)
+        {
+            let answer = question::nobody_answered(&request, &in_words(timeout));
+            self.peer.answer_at(ticket, deadline, answer);
+        }
         let unanswered = question::refusal(&request, "The host did not answer this question.");
         let orders = self.setup.sender.clone();
         let (told, withdrawn) = oneshot::channel();

@@ -24,7 +24,10 @@ use rmcp::{
 use tokio::sync::{mpsc, oneshot};
 use towline_protocol::{
     Answer, Extra, Json, Request, Text, Ticket, Wire as _,
-    control::{answer::McpMessageAnswer, request::McpMessage},
+    control::{
+        answer::McpMessageAnswer,
+        request::{McpMessage, McpServerConfig},
+    },
 };
 
 use crate::driver::Order;
@@ -56,6 +59,15 @@ impl Starter {
             start: Arc::new(start),
         }
     }
+
+    /// How an agent is told of it.
+    pub(crate) fn config(&self) -> McpServerConfig {
+        McpServerConfig {
+            kind: Some("sdk".into()),
+            name: Some(self.name.clone()),
+            ..McpServerConfig::default()
+        }
+    }
 }
 
 impl fmt::Debug for Starter {
@@ -83,24 +95,29 @@ type Open = Arc<Mutex<HashMap<RequestId, Ticket>>>;
 impl Servers {
     /// Starts a task for each server.
     pub(crate) fn start(starters: &[Starter], orders: &mpsc::WeakUnboundedSender<Order>) -> Self {
-        let servers = starters.iter().map(|starter| {
-            let (inbox, messages) = mpsc::channel(MAX_WAITING);
-            let open = Open::default();
-            tokio::spawn((starter.start)(Line {
-                server: starter.name.clone(),
-                messages,
-                orders: orders.clone(),
-                open: Arc::clone(&open),
-            }));
-            Server {
-                name: starter.name.clone(),
-                inbox,
-                open,
-            }
-        });
-        Self {
-            servers: servers.collect(),
+        let mut servers = Self::default();
+        for starter in starters {
+            servers.add(starter, orders);
         }
+        servers
+    }
+
+    /// Starts one more, in place of one of the same name: that ends, and what it has not answered is refused.
+    pub(crate) fn add(&mut self, starter: &Starter, orders: &mpsc::WeakUnboundedSender<Order>) {
+        let (inbox, messages) = mpsc::channel(MAX_WAITING);
+        let open = Open::default();
+        tokio::spawn((starter.start)(Line {
+            server: starter.name.clone(),
+            messages,
+            orders: orders.clone(),
+            open: Arc::clone(&open),
+        }));
+        self.servers.retain(|server| server.name != starter.name);
+        self.servers.push(Server {
+            name: starter.name.clone(),
+            inbox,
+            open,
+        });
     }
 
     /// Takes a request if it is for a server, and gives the answers there are already. Any other is given back.

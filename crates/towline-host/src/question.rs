@@ -129,6 +129,16 @@ pub(crate) fn refusal(request: &Request, why: &str) -> Answer {
     }
 }
 
+/// What is answered when a question has been open for too long.
+pub(crate) fn nobody_answered(request: &Request, time: &str) -> Answer {
+    let why = match request {
+        Request::CanUseTool(_) => format!("Nobody answered within {time}, so this was denied."),
+        // What comes of it is up to the agent: the real CLI lets a tool run whose hook has failed.
+        _ => format!("Nobody answered within {time}."),
+    };
+    refusal(request, &why)
+}
+
 /// The event of a question.
 pub(crate) fn event(request: Request, responder: Responder) -> Event {
     match request {

@@ -75,6 +75,8 @@ pub struct FakeAgent<R = DuplexStream, W = DuplexStream> {
     /// Prompts that have not had their turn.
     queued: VecDeque<User>,
     hooks: HookMatchers,
+    /// MCP servers that the host has told us of; nothing for a program, which is told by a flag that it does not read.
+    announced: Option<Vec<String>>,
     /// MCP servers of the host that know us.
     greeted: Vec<String>,
     interrupted: bool,
@@ -94,7 +96,9 @@ impl FakeAgent {
         let (writer, input) = tokio::io::duplex(BUFFER);
         tokio::spawn(async move {
             // A host that reads no more is the end, not a failure.
-            Self::new(input, output).serve().await.ok();
+            let mut agent = Self::new(input, output);
+            agent.announced = Some(Vec::new());
+            agent.serve().await.ok();
         });
         (reader, writer)
     }
@@ -110,6 +114,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
             settled: None,
             queued: VecDeque::new(),
             hooks: HookMatchers::default(),
+            announced: None,
             greeted: Vec::new(),
             interrupted: false,
             dismissed: false,

@@ -309,6 +309,10 @@ flags! {
         file(spec: impl Into<OsString>) = one_more("--file", spec);
         claude.file("file_abc:notes.txt") => "--file file_abc:notes.txt";
 
+        /// Waits for `initialize` before it begins with anything, such as plugins that come with it.
+        await_initialize() = switch("--await-initialize");
+        claude.await_initialize() => "--await-initialize";
+
         /// Offers no slash commands and no skills.
         without_slash_commands() = switch("--disable-slash-commands");
         claude.without_slash_commands() => "--disable-slash-commands";
@@ -339,6 +343,10 @@ flags! {
         /// Writes more words on standard error.
         debug() = switch("--debug");
         claude.debug() => "--debug";
+
+        /// The same, of some parts alone, such as `api,hooks`.
+        debug_of(parts: impl Into<OsString>) = flag("--debug", parts);
+        claude.debug_of("api,hooks") => "--debug api,hooks";
 
         /// Writes a log for debugging.
         debug_file(file: impl AsRef<Path>) = flag("--debug-file", path(file.as_ref()));

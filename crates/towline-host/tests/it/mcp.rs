@@ -1,12 +1,15 @@
 //! MCP servers inside the program: an agent in memory speaks to them as the real CLI does.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use serde::Deserialize;
-use towline_host::{AgentCommand, Session, ToAgent, ToolServer};
+use towline_host::{AgentCommand, Session, ToAgent, ToolServer, rmcp};
 
 use crate::agents::FakeAgent;
 
@@ -269,4 +272,43 @@ fn the_agent_is_told_of_the_servers() {
         arguments[place + 1],
         r#"{"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}"#
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_may_take_longer_than_a_person() {
+    let slow = ToolServer::new("1.0.0").tool(
+        "wait",
+        "Takes two hours",
+        serde_json::Map::new(),
+        |_: rmcp::model::JsonObject| async {
+            tokio::time::sleep(Duration::from_secs(2 * 60 * 60)).await;
+            Ok("done".to_owned())
+        },
+    );
+    let (reader, writer) = towline_testkit::fake_agent::FakeAgent::start();
+    let command = AgentCommand::new("fake").mcp_server("slow", slow);
+    let mut session = command.attach(reader, writer).await.unwrap();
+    assert_eq!(session.ask("call slow wait {}").await.unwrap().text, "done");
+}
+
+#[tokio::test]
+async fn a_server_that_comes_later_is_reached_and_replaces_one_of_its_name() {
+    let says = |words: &'static str| {
+        let call = move |_: rmcp::model::JsonObject| async move { Ok(words.to_owned()) };
+        ToolServer::new("1.0.0").tool("say", "Says something", serde_json::Map::new(), call)
+    };
+    let (reader, writer) = towline_testkit::fake_agent::FakeAgent::start();
+    let command = AgentCommand::new("fake");
+    let mut session = command.attach(reader, writer).await.unwrap();
+    let refused = session.ask("call late say {}").await.unwrap_err();
+    assert!(refused.to_string().contains("nobody told"), "{refused}");
+    let control = session.control().clone();
+    let config = control.serve_mcp("late", says("one")).await.unwrap();
+    let told = [("late".to_owned(), config)];
+    control.mcp_set_servers(told).await.unwrap();
+    assert_eq!(session.ask("call late say {}").await.unwrap().text, "one");
+    let config = control.serve_mcp("late", says("two")).await.unwrap();
+    let told = [("late".to_owned(), config)];
+    control.mcp_set_servers(told).await.unwrap();
+    assert_eq!(session.ask("call late say {}").await.unwrap().text, "two");
 }

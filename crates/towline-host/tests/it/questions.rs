@@ -423,6 +423,22 @@ async fn a_question_nobody_answers_is_denied_after_an_hour() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_hook_nobody_answers_is_not_said_to_be_denied() {
+    let (mut session, mut agent) = started().await;
+    agent
+        .write(r#"{"type":"control_request","request_id":"h1","request":{"subtype":"hook_callback","callback_id":"guard","input":{"hook_event_name":"PreToolUse"}}}"#)
+        .await;
+    let _hook = session.next().await.unwrap();
+    tokio::time::advance(Duration::from_secs(60 * 60)).await;
+    let answer = agent.read_text().await.unwrap();
+    assert!(
+        answer.contains(r#""subtype":"error""#)
+            && answer.contains(r#""error":"Nobody answered within 1 h.""#),
+        "{answer}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_a_time_out_a_question_stays_open() {
     let command = AgentCommand::new("fake").question_timeout(None);
     let (mut session, mut agent) = FakeAgent::attach(command).await;

@@ -2,7 +2,10 @@
 
 use towline_protocol::{
     Answer, Json, Request, Wire as _,
-    control::answer::{CancelledAnswer, InterruptAnswer},
+    control::{
+        answer::{CancelledAnswer, InterruptAnswer},
+        request::McpServerConfig,
+    },
 };
 
 use super::FakeAgent;
@@ -13,6 +16,12 @@ impl<R, W> FakeAgent<R, W> {
         match request {
             Request::Initialize(initialize) => {
                 self.hooks = initialize.hooks.as_option().cloned().unwrap_or_default();
+                self.announce(initialize.sdk_mcp_servers.iter().flatten());
+            }
+            Request::McpSetServers(set) => {
+                let in_host = |config: &McpServerConfig| config.kind.as_deref() == Some("sdk");
+                let servers = set.servers.iter().filter(|(_, config)| in_host(config));
+                self.announce(servers.map(|(name, _)| name));
             }
             Request::Interrupt(interrupt) => {
                 self.interrupted = true;
@@ -45,6 +54,19 @@ impl<R, W> FakeAgent<R, W> {
                 .map(Some)
                 .map_err(|error| error.to_string().into()),
             None => Err(format!("the fake agent has no answer to `{kind}`").into()),
+        }
+    }
+}
+
+impl<R, W> FakeAgent<R, W> {
+    fn announce(&mut self, servers: impl IntoIterator<Item = impl AsRef<str>>) {
+        for server in servers {
+            let server = server.as_ref();
+            // It may be another one of that name, which does not know us.
+            self.greeted.retain(|greeted| greeted != server);
+            if let Some(announced) = &mut self.announced {
+                announced.push(server.to_owned());
+            }
         }
     }
 }

@@ -92,6 +92,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
         let Ok(arguments) = serde_json::from_str::<Value>(arguments) else {
             return Ok(Err(format!("`{arguments}` is no JSON")));
         };
+        let is_known = |announced: &Vec<String>| announced.iter().any(|known| known == server);
+        if !self.announced.as_ref().is_none_or(is_known) {
+            return Ok(Err(format!("nobody told of an MCP server `{server}`")));
+        }
         let name = format!("mcp__{server}__{tool}");
         let call = self.tool_use(None, &name, &arguments).await?;
         if !self.greeted.iter().any(|greeted| greeted == server) {
