@@ -109,12 +109,14 @@ impl FakeAgent {
     }
 }
 
-/// Whether a process of this id runs; a zombie does not count.
+/// Whether a process of this id runs. One that ended and was not waited for counts if that was for us to do.
 pub(crate) fn runs(id: u32) -> bool {
-    match fs::read_to_string(format!("/proc/{id}/stat")) {
-        Ok(stat) => !stat[stat.rfind(')').unwrap()..].starts_with(") Z"),
-        Err(_) => false,
-    }
+    let Ok(stat) = fs::read_to_string(format!("/proc/{id}/stat")) else {
+        return false;
+    };
+    let mut fields = stat[stat.rfind(')').unwrap() + 1..].split_whitespace();
+    let (state, parent) = (fields.next().unwrap(), fields.next().unwrap());
+    state != "Z" || parent == std::process::id().to_string()
 }
 
 /// Waits until no process of these ids runs.

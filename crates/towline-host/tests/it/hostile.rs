@@ -44,7 +44,7 @@ async fn an_agent_that_kills_itself() {
 #[tokio::test]
 async fn an_agent_that_floods_standard_error() {
     let agent = ScriptedAgent::new(
-        "head -c 20000000 /dev/zero | tr '\\0' 'x' >&2; echo '{\"type\":\"keep_alive\"}'; echo last words >&2; exit 7",
+        "echo $$ > \"${0%/*}/ids\"; head -c 20000000 /dev/zero | tr '\\0' 'x' >&2; echo '{\"type\":\"keep_alive\"}'; echo last words >&2; exit 7",
     );
     let mut session = agent.command().spawn().await.unwrap();
     let mut events = Vec::new();
@@ -60,6 +60,7 @@ async fn an_agent_that_floods_standard_error() {
     }
     assert!(events.contains(&"keep_alive".to_owned()));
     assert_eq!(events.last().unwrap(), "ended: exit code 7");
+    all_gone(&ids_in(&agent.file("ids"), 1).await).await;
 }
 
 #[tokio::test]
@@ -85,7 +86,7 @@ async fn an_agent_that_never_answers() {
 #[tokio::test]
 async fn an_agent_that_answers_twice() {
     let agent = ScriptedAgent::new(&format!(
-        "{HANDSHAKE}\n{}",
+        "echo $$ > \"${{0%/*}}/ids\"\n{HANDSHAKE}\n{}",
         r#"printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s"}}\n' "$id""#
     ));
     let mut session = agent
@@ -101,6 +102,7 @@ async fn an_agent_that_answers_twice() {
             "ended: exit code 0"
         ]
     );
+    all_gone(&ids_in(&agent.file("ids"), 1).await).await;
 }
 
 #[tokio::test]

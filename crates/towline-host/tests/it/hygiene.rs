@@ -75,6 +75,20 @@ async fn a_closed_session_leaves_nothing() {
     all_gone(&ids).await;
 }
 
+/// Unless it is set otherwise: five seconds after the end of its input, and five more after `SIGTERM`.
+#[tokio::test]
+async fn a_stubborn_agent_has_ten_seconds() {
+    let agent = ScriptedAgent::new(STUBBORN);
+    let command = towline_host::AgentCommand::new(&agent.program).without_initialize();
+    let session = command.spawn().await.unwrap();
+    let ids = ids_in(&agent.file("ids"), 3).await;
+    let begun = std::time::Instant::now();
+    session.close().await;
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_secs(10), "{took:?}");
+    all_gone(&ids).await;
+}
+
 #[test]
 fn a_runtime_that_is_torn_down_leaves_nothing() {
     let agent = ScriptedAgent::new(STUBBORN);

@@ -15,6 +15,7 @@ mod crash;
 mod dialect_session;
 mod driven;
 mod fetched_files;
+mod hosted;
 mod identity;
 mod page;
 mod parity;
