@@ -686,7 +686,7 @@ impl HookOn {
     /// ```
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.matcher.timeout = Some(Number::from(timeout.as_secs()));
+        self.matcher.timeout = Some(seconds(timeout));
         self
     }
 
@@ -700,6 +700,15 @@ impl HookOn {
     pub fn block_on_failure(mut self) -> Self {
         self.matcher.on_failure = Some("block".into());
         self
+    }
+}
+
+/// Whole seconds as a whole number: the official SDKs write them so.
+fn seconds(time: Duration) -> Number {
+    if time.subsec_nanos() == 0 {
+        Number::from(time.as_secs())
+    } else {
+        Number::from(time.as_secs_f64())
     }
 }
 

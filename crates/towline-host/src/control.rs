@@ -338,7 +338,7 @@ fn gone(ending: Option<Ending>) -> Error {
 }
 
 /// Waits until a time is over, if there is one, and gives it.
-async fn passed(time: Option<Duration>) -> Duration {
+pub(crate) async fn passed(time: Option<Duration>) -> Duration {
     match time {
         Some(time) => {
             tokio::time::sleep(time).await;

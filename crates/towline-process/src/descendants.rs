@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, getpgid, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Processes as they were found, each with the time it started, so that a new process under an old id is left alone.
 ///
@@ -90,11 +90,6 @@ impl Descendants {
         self.signal_where(signal, |_| true);
     }
 
-    /// The same for those that are not in this group: a program may take a second signal for impatience.
-    pub(crate) fn signal_outside(&self, group: Pid, signal: Signal) {
-        self.signal_where(signal, |process| getpgid(Some(process)) != Ok(group));
-    }
-
     /// Whether any of them still runs. One that has ended and waits for its parent to hear of it does not.
     pub fn any_runs(&self) -> bool {
         let mut found = self.found.iter();
@@ -103,7 +98,8 @@ impl Descendants {
         })
     }
 
-    fn signal_where(&self, signal: Signal, is_meant: impl Fn(Pid) -> bool) {
+    /// The same to some of them.
+    pub(crate) fn signal_where(&self, signal: Signal, is_meant: impl Fn(Pid) -> bool) {
         for (process, started) in &self.found {
             if Stat::of(*process).is_some_and(|stat| stat.started == *started) && is_meant(*process)
             {

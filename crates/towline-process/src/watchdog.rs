@@ -16,7 +16,7 @@ use std::{
 
 use rustix::process::Pid;
 
-use crate::Descendants;
+use crate::{Descendants, group::Reach};
 
 /// A watchdog, which starts with the first mark. When it is dropped, whatever bears its marks is killed.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct Mark {
 #[derive(Debug)]
 pub struct Watch {
     watchdog: Arc<Watchdog>,
-    group: Pid,
+    group: Reach,
 }
 
 /// The watchdog's process, and what it has been told, for the case that it must be told again.
@@ -47,7 +47,7 @@ pub struct Watch {
 struct Leash {
     process: Option<Child>,
     marks: u64,
-    groups: Vec<Pid>,
+    groups: Vec<Reach>,
 }
 
 impl Watchdog {
@@ -77,7 +77,7 @@ impl Watchdog {
     }
 
     /// Looks after the group of a child that has its mark.
-    pub(crate) fn watch(self: &Arc<Self>, group: Pid) -> Watch {
+    pub(crate) fn watch(self: &Arc<Self>, group: Reach) -> Watch {
         let mut leash = self.leash();
         leash.groups.push(group);
         leash.tell('+', group);
@@ -156,11 +156,11 @@ impl Mark {
 }
 
 impl Watch {
-    /// The leaders of the groups that are watched besides this one: they bear other marks.
+    /// The children that are watched besides this one: they bear other marks.
     pub(crate) fn others(&self) -> HashSet<Pid> {
-        let mut others: HashSet<_> = self.watchdog.leash().groups.iter().copied().collect();
-        others.remove(&self.group);
-        others
+        let leash = self.watchdog.leash();
+        let others = leash.groups.iter().filter(|group| **group != self.group);
+        others.map(|group| group.id()).collect()
     }
 }
 
@@ -175,15 +175,14 @@ impl Drop for Watch {
 }
 
 impl Leash {
-    fn tell(&mut self, what: char, group: Pid) {
+    fn tell(&mut self, what: char, group: Reach) {
         let pipe = self
             .process
             .as_mut()
             .and_then(|process| process.stdin.as_mut());
         if let Some(pipe) = pipe {
             // A watchdog that is gone is told when the next one is started.
-            pipe.write_all(format!("{what} {}\n", group.as_raw_pid()).as_bytes())
-                .ok();
+            pipe.write_all(format!("{what} {group}\n").as_bytes()).ok();
         }
     }
 }
@@ -205,7 +204,7 @@ while read -r what group; do
     -) case $groups in *" $group "*) groups="${groups%% "$group" *} ${groups#* "$group" }" ;; esac ;;
   esac
 done
-for group in $groups; do kill -s TERM -- "-$group"; done
+for group in $groups; do kill -s TERM -- "$group"; done
 tree() {
   echo "$1"
   for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do (tree "$child"); done
@@ -223,12 +222,12 @@ while [ "$looks" -gt 0 ]; do
   # Twice: a process that is about to become another program has no environment for a moment.
   left=$(marked "$1" "$2")$(marked "$1" "$2")
   for process in $all; do kill -s 0 "$process" && left=1; done
-  for group in $groups; do kill -s 0 -- "-$group" && left=1; done
+  for group in $groups; do kill -s 0 -- "$group" && left=1; done
   [ -n "$left" ] || exit 0
   sleep 0.5
   looks=$((looks - 1))
 done
-for group in $groups; do kill -s KILL -- "-$group"; done
+for group in $groups; do kill -s KILL -- "$group"; done
 for process in $(marked "$1" "$2"); do kill -s KILL "$process"; done
 "#;
 
@@ -266,7 +265,7 @@ mod tests {
             .process_group(0)
             .spawn()
             .unwrap();
-        let watch = watchdog.watch(Pid::from_child(&child));
+        let watch = watchdog.watch(Reach::Group(Pid::from_child(&child)));
         let mut killed = watchdog.leash().process.take().unwrap();
         killed.kill().unwrap();
         killed.wait().unwrap();

@@ -3,6 +3,7 @@
 mod child;
 mod port_file;
 mod recorder;
+mod signals;
 
 use std::{
     ffi::OsString,
@@ -16,11 +17,11 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
 use towline_testkit::script_api::{self, Options, Reply, Script};
 
 use port_file::PortFile;
 use recorder::Recorder;
+use signals::Signals;
 
 /// Serve a Messages API on loopback that answers from a script.
 ///
@@ -106,8 +107,7 @@ impl ScriptApi {
 
     async fn serve(&self, script: Script, options: Options) -> anyhow::Result<ExitCode> {
         // Before anyone knows that we are here, so that no signal is missed.
-        let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen to signals")?;
-        let mut terminate = signal(SignalKind::terminate()).context("cannot listen to signals")?;
+        let mut signals = Signals::listen()?;
         let api = script_api::ScriptApi::start_with(script, options)
             .await
             .with_context(|| format!("cannot listen on {}", self.listen))?;
@@ -117,13 +117,10 @@ impl ScriptApi {
         };
         let code = if self.command.is_empty() {
             self.announce(&api.url())?;
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+            signals.next().await;
             ExitCode::SUCCESS
         } else {
-            child::run(&self.command, &api.url(), &mut interrupt, &mut terminate).await?
+            child::run(&self.command, &api.url(), &mut signals).await?
         };
         api.stop().await;
         Ok(code)

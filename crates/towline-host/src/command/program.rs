@@ -31,9 +31,14 @@ impl AgentCommand {
 
     /// A version of Claude Code that `npx` fetches from the npm registry, such as `2.1.325` or `latest`.
     ///
+    /// The first time, the download is part of what the first answer takes: that to `initialize`, or to
+    /// [`AgentCommand::version`]. Where a minute is not enough for both, [`AgentCommand::request_timeout`] gives more.
+    ///
     /// ```
     /// # use towline_host::AgentCommand;
-    /// let command = AgentCommand::npx("latest");
+    /// use std::time::Duration;
+    ///
+    /// let command = AgentCommand::npx("latest").request_timeout(Some(Duration::from_secs(300)));
     /// assert!(command.to_string().starts_with("npx -y @anthropic-ai/claude-code@latest "));
     /// ```
     pub fn npx(version: &str) -> Self {
@@ -42,7 +47,7 @@ impl AgentCommand {
 
     /// A version of Claude Code Router that `npx` fetches from the npm registry.
     ///
-    /// It speaks the same protocol in front of other models.
+    /// It speaks the same protocol in front of other models. A download takes its time as with [`AgentCommand::npx`].
     ///
     /// ```
     /// # use towline_host::AgentCommand;

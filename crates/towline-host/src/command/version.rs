@@ -1,12 +1,11 @@
 //! The version of an agent: read from what it says, and compared.
 
-use std::time::Duration;
-
 use semver::{Version, VersionReq};
 use tokio::io::AsyncReadExt as _;
 
 use super::AgentCommand;
 use crate::{
+    control::passed,
     error::{Ending, Error},
     process::{Exit, Process},
     session::Session,
@@ -15,6 +14,8 @@ use crate::{
 
 impl AgentCommand {
     /// Asks the program for its version (`--version`), without starting a session.
+    ///
+    /// It may take as long as a request: a minute, or what [`AgentCommand::request_timeout`] says.
     ///
     /// ```
     /// # towline_testkit::fake_agent::run_example(async {
@@ -27,7 +28,7 @@ impl AgentCommand {
     /// ```
     ///
     /// # Errors
-    /// When it cannot be started, does not answer within a minute, or says something else.
+    /// When it cannot be started, does not answer in time, or says something else.
     pub async fn version(&self) -> Result<Version, Error> {
         let flag = ["--version".into()];
         let description = self.describe(&flag);
@@ -56,12 +57,12 @@ impl AgentCommand {
             tokio::join!(listen, complaints);
             process.wait().await
         };
-        let exit = match tokio::time::timeout(PATIENCE, answer).await {
-            Ok(exit) => exit.ok(),
-            Err(_) => {
+        let exit = tokio::select! {
+            exit = answer => exit.ok(),
+            after = passed(self.timeout) => {
                 return Err(Error::TimedOut {
                     request: "--version".to_owned(),
-                    after: PATIENCE,
+                    after,
                 });
             }
         };
@@ -110,8 +111,6 @@ fn parse(text: &str) -> Option<Version> {
 
 /// More than any version.
 const LONGEST: u64 = 4096;
-/// `npx` may have to fetch a package first.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {

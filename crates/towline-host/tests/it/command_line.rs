@@ -1,5 +1,7 @@
 //! Every option and the arguments it becomes; those that the official SDKs have too become the same.
 
+use std::time::Duration;
+
 use towline_host::{
     AgentCommand, Effort, Error, HookEvent, HookOn, Json, PermissionMode, SettingSource, Thinking,
     Uuid, protocol::control::request::McpServerConfig,
@@ -245,7 +247,7 @@ async fn hooks_and_agents_go_with_the_introduction() {
         .hook(
             HookOn::new(HookEvent::PreToolUse, "guard")
                 .matching("Bash")
-                .timeout(std::time::Duration::from_secs(5))
+                .timeout(Duration::from_secs(5))
                 .block_on_failure(),
         )
         .hook(HookOn::new(HookEvent::PreToolUse, "all"))
@@ -258,6 +260,26 @@ async fn hooks_and_agents_go_with_the_introduction() {
         r#"{"type":"control_request","request_id":"host_1","request":{"subtype":"initialize","hooks":{"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["guard"],"timeout":5,"onFailure":"block"},{"hookCallbackIds":["all"]}],"Stop":[{"hookCallbackIds":["done"]}]},"agents":{"x":{"description":"d","prompt":"p"}}}}"#
     );
     session.abort();
+}
+
+#[tokio::test]
+async fn the_time_of_a_hook_keeps_its_fraction() {
+    for (milliseconds, expected) in [
+        (500, "0.5"),
+        (1500, "1.5"),
+        (2000, "2"),
+        (100, "0.1"),
+        (3_600_000, "3600"),
+    ] {
+        let time = Duration::from_millis(milliseconds);
+        let hook = HookOn::new(HookEvent::Stop, "done").timeout(time);
+        let (session, mut agent) = crate::agents::FakeAgent::pair(agent().hook(hook));
+        let session = tokio::spawn(session);
+        let line = agent.read_text().await.unwrap();
+        let matcher = format!(r#"{{"hookCallbackIds":["done"],"timeout":{expected}}}"#);
+        assert!(line.contains(&matcher), "{time:?}: {line}");
+        session.abort();
+    }
 }
 
 #[test]

@@ -161,7 +161,7 @@ async fn run(name: &str, arguments: &[&str], typed: &str) -> String {
 }
 
 /// An example as `cargo test` has built it, beside the tests.
-fn built(name: &str) -> PathBuf {
+pub(crate) fn built(name: &str) -> PathBuf {
     let tests = env::current_exe().unwrap();
     let path = tests.parent().unwrap().join("../examples").join(name);
     assert!(
@@ -172,4 +172,4 @@ fn built(name: &str) -> PathBuf {
     path
 }
 
-const AGENT: &str = "fake_agent";
+pub(crate) const AGENT: &str = "fake_agent";

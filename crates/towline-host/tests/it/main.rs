@@ -13,6 +13,7 @@ mod hostile;
 mod hygiene;
 mod logging;
 mod mcp;
+mod packages;
 mod questions;
 mod real;
 mod scenarios;

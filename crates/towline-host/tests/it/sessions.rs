@@ -184,6 +184,18 @@ async fn the_version_is_asked_for_and_compared() {
     assert!(matches!(error, Error::Ended(_)), "{error}");
 }
 
+#[tokio::test]
+async fn a_version_is_not_waited_for_longer_than_any_answer() {
+    let silent = ScriptedAgent::new("exec sleep 1000");
+    let patience = Duration::from_millis(100);
+    let command = AgentCommand::new(&silent.program).request_timeout(Some(patience));
+    let error = command.version().await.unwrap_err();
+    assert!(
+        matches!(&error, Error::TimedOut { request, after } if request == "--version" && *after == patience),
+        "{error}"
+    );
+}
+
 /// Counts how often it is started, and tells its commands as `initialize` does.
 const COUNTING: &str = r#"
 echo x >> "${0%/*}/starts"

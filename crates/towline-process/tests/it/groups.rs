@@ -11,10 +11,24 @@ use std::{
     time::Duration,
 };
 
-use towline_process::{Descendants, Group, Watchdog};
+use towline_process::{Descendants, Group, Signal, Watchdog};
 
-/// A shell that runs `script`, which says `up` when all is there.
+/// A shell that runs `script`, which says `up` when all is there, in a group of its own.
 fn start(watchdog: &Arc<Watchdog>, script: &str) -> (Child, Group, BufReader<io::PipeReader>) {
+    start_in(Place::OwnGroup, watchdog, script)
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    OwnGroup,
+    OurGroup,
+}
+
+fn start_in(
+    place: Place,
+    watchdog: &Arc<Watchdog>,
+    script: &str,
+) -> (Child, Group, BufReader<io::PipeReader>) {
     let (reader, writer) = io::pipe().unwrap();
     let mark = watchdog.mark().unwrap();
     let mut command = Command::new("/bin/sh");
@@ -22,13 +36,19 @@ fn start(watchdog: &Arc<Watchdog>, script: &str) -> (Child, Group, BufReader<io:
         .args(["-c", script])
         .stdin(Stdio::null())
         .stdout(writer)
-        .stderr(Stdio::null())
-        .process_group(0);
+        .stderr(Stdio::null());
+    if let Place::OwnGroup = place {
+        command.process_group(0);
+    }
     mark.put_on(&mut command);
     let child = command.spawn().unwrap();
     // The command keeps the writing end of the pipe.
     drop(command);
-    let group = Group::of(watchdog, mark, child.id()).unwrap();
+    let group = match place {
+        Place::OwnGroup => Group::of(watchdog, mark, child.id()),
+        Place::OurGroup => Group::within_ours(watchdog, mark, child.id()),
+    };
+    let group = group.unwrap();
     let mut reader = BufReader::new(reader);
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
@@ -56,10 +76,12 @@ fn whatever_a_child_started_is_killed_with_it() {
         // No mark: only its parent tells.
         "env -i /usr/bin/setsid /bin/sleep 1000 & echo up; wait",
     ] {
-        let (mut child, mut group, mut pipe) = start(&watchdog, script);
-        group.kill(&Descendants::default());
-        child.wait().unwrap();
-        pipe.read_to_end(&mut Vec::new()).unwrap();
+        for place in [Place::OwnGroup, Place::OurGroup] {
+            let (mut child, mut group, mut pipe) = start_in(place, &watchdog, script);
+            group.kill(&Descendants::default());
+            child.wait().unwrap();
+            pipe.read_to_end(&mut Vec::new()).unwrap();
+        }
     }
 }
 
@@ -69,15 +91,32 @@ fn a_polite_end_reaches_what_left_the_group_and_once_only() {
     let script = "trap 'echo first; trap \"echo again\" TERM; exit' TERM
         setsid sh -c 'trap \"echo left; exit\" TERM; echo up; while :; do sleep 0.01; done' &
         while :; do sleep 0.01; done";
-    let (mut child, group, mut pipe) = start(&watchdog, script);
-    let members = group.terminate();
+    for place in [Place::OwnGroup, Place::OurGroup] {
+        let (mut child, group, mut pipe) = start_in(place, &watchdog, script);
+        let members = group.terminate();
+        child.wait().unwrap();
+        let mut said = String::new();
+        pipe.read_to_string(&mut said).unwrap();
+        let mut said: Vec<_> = said.lines().collect();
+        said.sort_unstable();
+        assert_eq!(said, ["first", "left"]);
+        assert!(!members.any_runs());
+    }
+}
+
+#[test]
+fn a_signal_to_a_child_in_our_group_is_for_it_alone() {
+    let watchdog = watchdog("alone");
+    let script = "trap 'echo first; exit' USR1
+        sh -c 'trap \"echo told; exit\" USR1; echo up; while :; do sleep 0.01; done' &
+        while :; do sleep 0.01; done";
+    let (mut child, mut group, mut pipe) = start_in(Place::OurGroup, &watchdog, script);
+    group.signal(Signal::USR1).unwrap();
     child.wait().unwrap();
+    group.kill(&Descendants::default());
     let mut said = String::new();
     pipe.read_to_string(&mut said).unwrap();
-    let mut said: Vec<_> = said.lines().collect();
-    said.sort_unstable();
-    assert_eq!(said, ["first", "left"]);
-    assert!(!members.any_runs());
+    assert_eq!(said, "first\n");
 }
 
 #[test]

@@ -142,6 +142,10 @@ pub fn host_to_dialect(line: ToHost) -> ToHost {
             spelling::dialect_assistant(&mut assistant);
             ToHost::Assistant(assistant)
         }
+        ToHost::User(mut user) => {
+            spelling::dialect_user(&mut user);
+            ToHost::User(user)
+        }
         ToHost::Result(mut result) => {
             spelling::dialect_result(&mut result);
             ToHost::Result(result)
@@ -184,6 +188,10 @@ pub fn host_to_standard(line: ToHost) -> Option<ToHost> {
         ToHost::Assistant(mut assistant) => {
             spelling::standard_assistant(&mut assistant);
             ToHost::Assistant(assistant)
+        }
+        ToHost::User(mut user) => {
+            spelling::standard_user(&mut user);
+            ToHost::User(user)
         }
         ToHost::Result(mut result) => {
             spelling::standard_result(&mut result);

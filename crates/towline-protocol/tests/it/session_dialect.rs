@@ -266,6 +266,28 @@ fn a_result_counts_turns_and_seconds() {
 }
 
 #[test]
+fn the_message_of_a_user_line_says_that_it_is_one() {
+    let mut session = running();
+    let line = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]},"session_id":"s"}"#;
+    assert_eq!(
+        to_host(&mut session, line),
+        [
+            serde_json::json!({"type":"user","message":{"type":"message","role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]},"session_id":"s"})
+        ]
+    );
+    let examples = examples();
+    let mut shown = examples
+        .iter()
+        .filter(|example| example.role == "session_to_host" && example.kind == "user");
+    let example = shown.next().unwrap();
+    let line = ToHost::from_json(example.json.to_string()).unwrap();
+    let standard = session::host_to_standard(line).unwrap();
+    assert_eq!(value(&standard.to_json())["message"].get("type"), None);
+    let again = session::host_to_dialect(standard);
+    assert_eq!(value(&again.to_json()), example.json, "{}", example.place);
+}
+
+#[test]
 fn a_failed_request_is_an_error_with_its_code() {
     let mut session = running();
     let failed = to_host(

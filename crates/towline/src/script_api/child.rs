@@ -1,33 +1,62 @@
 //! `towline script-api -- COMMAND`: the command that runs against the server, and how it ends with us.
+//!
+//! It stays in our process group: one of its own would not be in the foreground, and could not read the terminal.
 
 use std::{
     ffi::OsString,
     os::unix::process::ExitStatusExt,
     process::{ExitCode, ExitStatus},
-    time::Duration,
+    sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use anyhow::Context;
-use rustix::process::{Pid, Signal, kill_process};
-use tokio::{
-    process::{Child, Command},
-    signal::unix::Signal as Signals,
+use tokio::process::{Child, Command};
+use towline_process::{Descendants, Group, Signal, Watchdog};
+
+use super::{
+    environment,
+    signals::{Heard, Signals},
 };
 
-use super::environment;
-
-/// Runs the command to its end and gives its exit code, as a shell would.
+/// Runs the command to its end and gives its exit code, as a shell would. What it leaves behind is killed.
 ///
 /// An interrupt comes from the terminal, which sends it to the command too, so that only waiting is left to do. A
-/// request to terminate comes to us alone and is passed on.
+/// request to end comes to us alone and is passed on.
 pub(super) async fn run(
     command: &[OsString],
     url: &str,
-    interrupt: &mut Signals,
-    terminate: &mut Signals,
+    signals: &mut Signals,
 ) -> anyhow::Result<ExitCode> {
+    let (mut child, mut group) = start(command, url)?;
+    loop {
+        tokio::select! {
+            _ = child.wait() => break,
+            heard = signals.next() => match heard {
+                Heard::Interrupt => {}
+                Heard::End => {
+                    // What it started is its own business until it has ended.
+                    group.signal(Signal::TERM).ok();
+                    tokio::time::timeout(GRACE, child.wait()).await.ok();
+                    break;
+                }
+            }
+        }
+    }
+    // Now, and not later: the command's process id may soon be somebody else's.
+    group.kill(&Descendants::default());
+    let status = child.wait().await.context("cannot wait for the command")?;
+    Ok(code(status))
+}
+
+fn start(command: &[OsString], url: &str) -> anyhow::Result<(Child, Group)> {
     let (program, arguments) = command.split_first().context("no command")?;
-    let mut child = Command::new(program)
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    let token = format!("{}-{}", std::process::id(), since.as_nanos());
+    let watchdog = Arc::new(Watchdog::new(MARK, token, GRACE));
+    let mark = watchdog.mark().context("cannot start the watchdog")?;
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .envs(environment(url))
         .env("NO_PROXY", without_proxy("NO_PROXY"))
@@ -36,31 +65,13 @@ pub(super) async fn run(
         .env_remove("ANTHROPIC_AUTH_TOKEN")
         .env_remove("CLAUDE_CODE_USE_BEDROCK")
         .env_remove("CLAUDE_CODE_USE_VERTEX")
-        .kill_on_drop(true)
+        .kill_on_drop(true);
+    mark.put_on(command.as_std_mut());
+    let child = command
         .spawn()
         .with_context(|| format!("cannot run `{}`", program.display()))?;
-    loop {
-        tokio::select! {
-            status = child.wait() => return Ok(code(status.context("cannot wait for the command")?)),
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => return end(child).await,
-        }
-    }
-}
-
-/// Asks the command to end, and makes it if it does not.
-async fn end(mut child: Child) -> anyhow::Result<ExitCode> {
-    let id = child.id().and_then(|id| i32::try_from(id).ok());
-    if let Some(id) = id.and_then(Pid::from_raw) {
-        // It can only be gone already.
-        kill_process(id, Signal::TERM).ok();
-    }
-    if let Ok(status) = tokio::time::timeout(GRACE, child.wait()).await {
-        return Ok(code(status.context("cannot wait for the command")?));
-    }
-    child.kill().await.context("cannot end the command")?;
-    let status = child.wait().await.context("cannot wait for the command")?;
-    Ok(code(status))
+    let group = Group::within_ours(&watchdog, mark, child.id().unwrap_or_default())?;
+    Ok((child, group))
 }
 
 fn code(status: ExitStatus) -> ExitCode {
@@ -81,4 +92,6 @@ fn without_proxy(name: &str) -> OsString {
     hosts
 }
 
+/// What marks the command and all it starts. Not the mark of a host, which may run inside.
+const MARK: &str = "TOWLINE_SCRIPT_API_LEASH";
 const GRACE: Duration = Duration::from_secs(10);

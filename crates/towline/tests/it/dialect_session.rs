@@ -172,10 +172,10 @@ fn the_flows_of_the_document_come_in_its_order() {
             "blocked_path":null}})
     );
     host.say(r#"{"type":"callback.response","response":{"subtype":"success","request_id":"cb-123","response":{"behavior":"allow","updated_input":{"command":"ls"},"updated_permissions":[],"tool_use_id":"t1"}}}"#);
-    let output = host.hear();
     assert_eq!(
-        output["message"]["content"][0]["content"],
-        "Command output..."
+        host.hear(),
+        json!({"type":"user","uuid":"u2","session_id":session,"message":{"type":"message","role":"user",
+            "content":[{"type":"tool_result","tool_use_id":"t1","content":"Command output..."}]}})
     );
     let result = host.hear();
     assert_eq!(

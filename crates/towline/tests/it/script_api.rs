@@ -5,7 +5,10 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::Path,
-    process::{Child, ChildStdout},
+    process::{Child, ChildStdout, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,7 +18,8 @@ use crate::run::{Ran, start, towline};
 /// A server that runs. It is killed if a test fails half-way.
 struct Server {
     child: Child,
-    out: BufReader<ChildStdout>,
+    /// Everybody in it holds it open.
+    out: Option<BufReader<ChildStdout>>,
     address: String,
 }
 
@@ -33,7 +37,7 @@ impl Server {
             .to_owned();
         let server = Self {
             child,
-            out,
+            out: Some(out),
             address,
         };
         (server, line)
@@ -66,7 +70,8 @@ impl Server {
         let id = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
         kill_process(id, signal).unwrap();
         let mut stdout = String::new();
-        self.out.read_to_string(&mut stdout).unwrap();
+        let mut out = self.out.take().unwrap();
+        out.read_to_string(&mut stdout).unwrap();
         let mut stderr = String::new();
         let mut pipe = self.child.stderr.take().unwrap();
         pipe.read_to_string(&mut stderr).unwrap();
@@ -76,6 +81,12 @@ impl Server {
             stdout,
             stderr,
         }
+    }
+
+    /// Waits until nobody is left, but not for ever.
+    fn expect_nobody(&mut self) {
+        let said = in_time(self.out.take().unwrap());
+        assert!(said.recv_timeout(PATIENCE).is_ok(), "somebody is left");
     }
 }
 
@@ -95,7 +106,7 @@ fn script(directory: &Path, name: &str, text: &str) -> String {
 
 #[test]
 fn it_says_where_it_is_and_ends_in_order_on_a_signal() {
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let (server, line) = Server::start(&[]);
         let url = format!("http://{}", server.address);
         assert_eq!(
@@ -216,6 +227,94 @@ fn a_command_is_asked_to_end_with_us() {
     let (server, _) = Server::start(&["--", "sh", "-c", wait]);
     assert_eq!(server.end(Signal::TERM).to_string(), "asked\n-- exit 5");
 }
+
+/// A command that has started two others, of which one has left its group.
+const THREE: &str = "sleep 100 & setsid sleep 100 & echo 127.0.0.1:1; ";
+
+#[test]
+fn a_command_and_all_it_started_end_with_us_however_we_end() {
+    for (signal, code) in [
+        (Signal::KILL, None),
+        (Signal::HUP, Some(143)),
+        (Signal::TERM, Some(143)),
+    ] {
+        let (mut server, _) = Server::start(&["--", "sh", "-c", &format!("{THREE} wait")]);
+        kill_process(Pid::from_child(&server.child), signal).unwrap();
+        assert_eq!(server.child.wait().unwrap().code(), code, "{signal:?}");
+        server.expect_nobody();
+    }
+}
+
+#[test]
+fn a_command_that_does_not_listen_is_ended_too_when_we_are_killed() {
+    let deaf = format!("trap '' TERM HUP; {THREE} while :; do sleep 100; done");
+    let (mut server, _) = Server::start(&["--", "sh", "-c", &deaf]);
+    server.child.kill().unwrap();
+    server.expect_nobody();
+}
+
+#[test]
+fn what_a_command_left_running_is_ended_with_it() {
+    let (mut server, _) = Server::start(&["--", "sh", "-c", &format!("{THREE} exit 7")]);
+    assert_eq!(server.child.wait().unwrap().code(), Some(7));
+    server.expect_nobody();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_reads_the_terminal() {
+    let towline = env!("CARGO_BIN_EXE_towline");
+    let read = r#"read line </dev/tty; echo "got $line"; read line; echo "got $line"; exit 7"#;
+    let mut command = Command::new("script");
+    command
+        .args(["-qec", &format!("{towline} script-api -- sh -c '{read}'")])
+        .arg("/dev/null")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut keyboard = child.stdin.take().unwrap();
+    let screen = in_time(child.stdout.take().unwrap());
+    keyboard.write_all(b"one\ntwo\n").unwrap();
+    let screen = screen.recv_timeout(PATIENCE);
+    // One that may not read was stopped, and would stay so.
+    child.kill().ok();
+    let screen = String::from_utf8(screen.expect("an end")).unwrap();
+    let got = screen.lines().filter(|line| line.starts_with("got "));
+    assert_eq!(got.collect::<Vec<_>>(), ["got one", "got two"], "{screen}");
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_that_was_to_be_ignored_is() {
+    let towline = env!("CARGO_BIN_EXE_towline");
+    let start = format!("trap '' HUP; exec {towline} script-api");
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &start]).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
+    assert_eq!(ignored & 1, 1, "{status}");
+}
+
+/// All that comes, once nobody can say any more.
+fn in_time(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut said = Vec::new();
+        // A terminal whose other side is gone says so with an error.
+        pipe.read_to_end(&mut said).ok();
+        sender.send(said).ok();
+    });
+    receiver
+}
+
+const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
 fn mistakes_are_told_before_anything_runs() {

@@ -79,7 +79,7 @@ fn have_the_flows(bridge: &Served) {
     host.say(&json!({"type": "callback.response", "response": {"subtype": "success", "request_id": "$R",
         "response": {"behavior": "allow", "updated_input": {}, "updated_permissions": [], "tool_use_id": "$CALL"}}}));
     host.expect(&[
-        json!({"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "$CALL"}]}}),
+        json!({"type": "user", "message": {"type": "message", "content": [{"type": "tool_result", "tool_use_id": "$CALL"}]}}),
         json!({"type": "result", "subtype": "success", "session_id": "$S", "turn_count": "*", "duration_seconds": "*"}),
     ]);
     assert!(project.join("made").exists());

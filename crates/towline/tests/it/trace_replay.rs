@@ -1,6 +1,10 @@
 //! `towline trace replay`: as an agent for a host, as a host for an agent, and what it says of differences.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use towline_testkit::replay::{Side, Trace};
 
@@ -188,6 +192,57 @@ cat >/dev/null
     "#);
     let ignoring = [&arguments[..1], &["--ignore", "result"], &arguments[1..]].concat();
     assert_eq!(replay(&ignoring, "").code, 0);
+}
+
+/// Plays both sides of a trace in which either side takes this long to say something; how long each took.
+fn played(gap: Duration, speed: &[&str]) -> [Duration; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.jsonl");
+    let (user_at, result_at) = (gap.as_millis(), 2 * gap.as_millis());
+    let init = r#"{"type":"system","subtype":"init","session_id":"s1"}"#;
+    let user = r#"{"type":"user","message":{"role":"user","content":"hi"}}"#;
+    let result = r#"{"type":"result","subtype":"success","result":"done","session_id":"s1"}"#;
+    let rows = [
+        format!(r#"{{"t":0,"dir":"out","line":{init}}}"#),
+        format!(r#"{{"t":{user_at},"dir":"in","line":{user}}}"#),
+        format!(r#"{{"t":{result_at},"dir":"out","line":{result}}}"#),
+    ];
+    fs::write(&file, rows.join("\n")).unwrap();
+    let agent = format!("echo '{init}'; read -r user; echo '{result}'; cat >/dev/null");
+    let as_agent = [file.to_str().unwrap()];
+    let as_host = [
+        file.to_str().unwrap(),
+        "--as",
+        "host",
+        "--",
+        "/bin/sh",
+        "-c",
+        &agent,
+    ];
+    [&as_agent[..], &as_host].map(|arguments| {
+        let begun = Instant::now();
+        let ran = replay(&[speed, arguments].concat(), &format!("{user}\n"));
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran}");
+        begun.elapsed()
+    })
+}
+
+#[test]
+fn pauses_are_kept_at_the_recorded_speed() {
+    let gap = Duration::from_millis(600);
+    for took in played(gap, &["--speed", "recorded"]) {
+        assert!(took >= gap, "{took:?}");
+    }
+}
+
+#[test]
+fn pauses_are_left_out_at_full_speed_and_unless_said_otherwise() {
+    let gap = Duration::from_secs(60);
+    for speed in [&["--speed", "full"][..], &[]] {
+        for took in played(gap, speed) {
+            assert!(took < gap / 2, "{took:?}");
+        }
+    }
 }
 
 #[test]

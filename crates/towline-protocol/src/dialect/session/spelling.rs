@@ -16,6 +16,7 @@ use crate::{
     to_agent::ToAgent,
     to_host::{Assistant, ErrorBody, ErrorLine},
     tool::ToolName,
+    user::User,
     wire::{Extra, Map, Nullable, OneOrMany, Parts, Wire},
 };
 
@@ -247,6 +248,17 @@ pub(super) fn standard_assistant(assistant: &mut Assistant) {
     assistant.model = None;
     assistant.usage = None;
 }
+
+/// The message says what it is, as the document shows it on lines to the host alone.
+pub(super) fn dialect_user(user: &mut User) {
+    user.message.kind.get_or_insert_with(|| MESSAGE.into());
+}
+
+pub(super) fn standard_user(user: &mut User) {
+    user.message.kind.take_if(|kind| *kind == MESSAGE);
+}
+
+const MESSAGE: &str = "message";
 
 /// Turns and seconds in the dialect's words, beside the standard ones; errors as one string.
 pub(super) fn dialect_result(result: &mut TurnResult) {
