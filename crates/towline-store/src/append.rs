@@ -23,21 +23,16 @@ use crate::{
 /// next call.
 ///
 /// ```
+/// # towline_testkit::in_home!(|home| {
 /// use towline_protocol::{Wire, transcript::Record};
-/// use towline_store::{Home, TranscriptWriter};
+/// use towline_store::TranscriptWriter;
 ///
-/// # let folder = std::env::temp_dir().join("towline-store-doc-append");
-/// # let home = Home::new(&folder);
-/// let session = home.session_in("/app", "11111111-2222-4333-8444-555555555555".parse()?);
+/// let session = home.session_in("/app", "33333333-4444-4555-8666-777777777777".parse()?);
 /// let mut writer = TranscriptWriter::create(session.clone())?;
 /// assert!(!session.path().exists());
-/// let record = Record::from_json(r#"{"type":"mode","mode":"normal"}"#).unwrap();
-/// writer.append([&record])?;
+/// writer.append([&Record::from_json(r#"{"type":"mode","mode":"normal"}"#)?])?;
 /// assert_eq!(session.records()?.count(), 1);
-/// // The id is taken now.
-/// assert!(TranscriptWriter::create(session).is_err());
-/// # std::fs::remove_dir_all(folder).unwrap();
-/// # Ok::<(), towline_store::Error>(())
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct TranscriptWriter {
@@ -54,10 +49,14 @@ pub struct TranscriptWriter {
 }
 
 impl TranscriptWriter {
-    /// The most bytes that wait for a disk that takes nothing.
-    pub const MOST_WAITING: usize = 16 << 20;
-
     /// Begins a transcript; nothing is made before the first record.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// // The id is taken.
+    /// assert!(matches!(TranscriptWriter::create(session), Err(Error::InUse { .. })));
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// [`Error::InUse`] when something is in its place already, [`Error::NotPlain`] when a link is in place of its
@@ -73,6 +72,16 @@ impl TranscriptWriter {
 
     /// Goes on with a transcript that is there.
     ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let before = session.records()?.count();
+    /// let mut writer = TranscriptWriter::open(session.clone())?;
+    /// # use towline_protocol::{Wire, transcript::Record};
+    /// writer.append([&Record::from_json(r#"{"type":"mode","mode":"plan"}"#)?])?;
+    /// assert_eq!(session.records()?.count(), before + 1);
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When there is no such session, or its file is no plain one or may not be written to.
     pub fn open(session: Session) -> Result<Self> {
@@ -87,7 +96,20 @@ impl TranscriptWriter {
         Ok(Self::new(session, Some(file)))
     }
 
-    /// The same with another bound for what waits.
+    /// The same with another bound for what waits than 16 MiB.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home| {
+    /// # use towline_protocol::{Wire, transcript::Record};
+    /// # let record = &Record::from_json(r#"{"type":"mode","mode":"normal"}"#)?;
+    /// # let session = home.session_in("/app", "33333333-4444-4555-8666-777777777777".parse()?);
+    /// # std::fs::write(session.project_folder(), "in the way")?;
+    /// let mut writer = TranscriptWriter::create(session)?.with_most_waiting(50);
+    /// // Nothing can be written now.
+    /// assert!(writer.append([record; 10]).is_err());
+    /// assert!(writer.waiting() <= 50);
+    /// # });
+    /// ```
     #[must_use]
     pub fn with_most_waiting(mut self, bytes: usize) -> Self {
         self.most_waiting = bytes;
@@ -99,7 +121,7 @@ impl TranscriptWriter {
             session,
             file: None,
             waiting: Vec::new(),
-            most_waiting: Self::MOST_WAITING,
+            most_waiting: MOST_WAITING,
             lost: 0,
             may_be_torn: true,
             has_company: false,
@@ -111,6 +133,18 @@ impl TranscriptWriter {
     }
 
     /// Appends records, each on a line of its own, with one write; what waited from earlier goes first.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// use towline_protocol::{Wire, transcript::Record};
+    ///
+    /// let mode = Record::from_json(r#"{"type":"mode","mode":"plan"}"#)?;
+    /// let title = Record::from_json(r#"{"type":"custom-title","customTitle":"Tokens"}"#)?;
+    /// TranscriptWriter::open(session.clone())?.append([&mode, &title])?;
+    /// let summary = SessionSummary::of(session)?.unwrap();
+    /// assert_eq!(summary.title, "Tokens");
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When they cannot be written now. They are tried again with the next call, unless too much waits already:
@@ -132,22 +166,67 @@ impl TranscriptWriter {
     }
 
     /// The session.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let writer = TranscriptWriter::open(session.clone())?;
+    /// assert_eq!(writer.session(), &session);
+    /// # });
+    /// ```
     pub fn session(&self) -> &Session {
         &self.session
     }
 
     /// How many bytes wait for a disk that takes them; [`append`](Self::append) without records tries again.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home| {
+    /// # use towline_protocol::{Wire, transcript::Record};
+    /// # let record = &Record::from_json(r#"{"type":"mode","mode":"normal"}"#)?;
+    /// # let session = home.session_in("/app", "33333333-4444-4555-8666-777777777777".parse()?);
+    /// # std::fs::write(session.project_folder(), "in the way")?;
+    /// let mut writer = TranscriptWriter::create(session.clone())?;
+    /// // Nothing can be written now.
+    /// assert!(writer.append([record]).is_err());
+    /// assert!(writer.waiting() > 0);
+    /// # std::fs::remove_file(session.project_folder())?;
+    /// // Now it can.
+    /// writer.append([])?;
+    /// assert_eq!((writer.waiting(), session.records()?.count()), (0, 1));
+    /// # });
+    /// ```
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
     /// How many records were given up because too much waited.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home| {
+    /// # use towline_protocol::{Wire, transcript::Record};
+    /// # let record = &Record::from_json(r#"{"type":"mode","mode":"normal"}"#)?;
+    /// # let session = home.session_in("/app", "33333333-4444-4555-8666-777777777777".parse()?);
+    /// # std::fs::write(session.project_folder(), "in the way")?;
+    /// let mut writer = TranscriptWriter::create(session)?.with_most_waiting(50);
+    /// // Nothing can be written now, and there is room for one record.
+    /// assert!(writer.append([record, record, record]).is_err());
+    /// assert_eq!(writer.lost(), 2);
+    /// # });
+    /// ```
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
     /// Whether another writer of this kind had the file open when this one opened it. That hurts nobody's lines, but
     /// the conversation gets two branches. The real CLI takes no lock, so it is not seen.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let one = TranscriptWriter::open(session.clone())?;
+    /// let two = TranscriptWriter::open(session)?;
+    /// assert!(!one.has_company() && two.has_company());
+    /// # });
+    /// ```
     pub fn has_company(&self) -> bool {
         self.has_company
     }
@@ -247,5 +326,7 @@ fn ends_with_newline(file: &mut File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
+/// The most bytes that wait for a disk that takes nothing.
+const MOST_WAITING: usize = 16 << 20;
 /// How much memory stays after a large write.
 const KEPT_CAPACITY: usize = 1 << 20;

@@ -17,6 +17,13 @@ use crate::{
 impl Session {
     /// Gives the session a title, by which `claude --resume "title"` then finds it. The latest title counts.
     ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, project, session| {
+    /// session.rename("Expired tokens")?;
+    /// assert_eq!(home.find(&project, "expired tokens")?, session);
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the title is blank, there is no such session, or its file may not be written to.
     pub fn rename(&self, title: &str) -> Result<()> {
@@ -33,6 +40,14 @@ impl Session {
 
     /// Puts a word on the session, as the official SDKs do; characters that nobody sees are left out of it.
     ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// session.tag("red")?;
+    /// let summary = SessionSummary::of(session)?.unwrap();
+    /// assert_eq!(summary.tag.as_deref(), Some("red"));
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When nothing of the word is left, there is no such session, or its file may not be written to.
     pub fn tag(&self, tag: &str) -> Result<()> {
@@ -48,6 +63,15 @@ impl Session {
 
     /// Takes the word off the session.
     ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// session.tag("red")?;
+    /// session.untag()?;
+    /// let summary = SessionSummary::of(session)?.unwrap();
+    /// assert_eq!(summary.tag, None);
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When there is no such session, or its file may not be written to.
     pub fn untag(&self) -> Result<()> {
@@ -55,6 +79,14 @@ impl Session {
     }
 
     /// Deletes the transcript and the folder beside it, with subagents and long tool results. Nothing else.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, session| {
+    /// session.delete()?;
+    /// assert!(!session.path().exists() && !session.folder().exists());
+    /// assert!(matches!(home.session(session.key()), Err(Error::NotFound { .. })));
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When there is no such session, or something of it cannot be deleted. The transcript goes last, so that a session

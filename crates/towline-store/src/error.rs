@@ -8,6 +8,14 @@ use std::{
 /// Why the store could not do what it was asked.
 ///
 /// What is wrong *inside* a transcript is no error: such a line is [`Skipped`](crate::Skipped), and reading goes on.
+///
+/// ```
+/// # towline_testkit::in_home!(|home| {
+/// let error = home.find("/app", "no such title").unwrap_err();
+/// assert!(matches!(error, Error::BadId { .. }));
+/// assert_eq!(error.to_string(), "`no such title` is no session id: it has to be a UUID");
+/// # });
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

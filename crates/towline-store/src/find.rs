@@ -15,11 +15,10 @@ impl Home {
     /// goes on with. Transcripts of subagents do not count.
     ///
     /// ```
-    /// use towline_store::Home;
-    ///
-    /// let home = Home::new("/home/ann/.claude");
-    /// assert_eq!(home.newest("/srv/never-used")?, None);
-    /// # Ok::<(), towline_store::Error>(())
+    /// # towline_testkit::in_home!(|home, project, session| {
+    /// assert_eq!(home.newest(&project)?, Some(session));
+    /// assert_eq!(home.newest("/never/used")?, None);
+    /// # });
     /// ```
     ///
     /// # Errors
@@ -37,13 +36,12 @@ impl Home {
     /// Of several with that title, the newest of the working directory's project, else the newest of all.
     ///
     /// ```
-    /// use towline_store::{Error, Home};
-    ///
-    /// let home = Home::new("/home/ann/.claude");
-    /// let unknown = home.find("/srv/app", "11111111-2222-4333-8444-555555555555");
+    /// # towline_testkit::in_home!(|home, project, session| {
+    /// assert_eq!(home.find(&project, session.key().as_str())?, session);
+    /// assert_eq!(home.find(&project, "LOGIN FAILS")?, session);
+    /// let unknown = home.find(&project, "99999999-9999-4999-8999-999999999999");
     /// assert!(matches!(unknown, Err(Error::NotFound { .. })));
-    /// assert!(matches!(home.find("/srv/app", "no such title"), Err(Error::BadId { .. })));
-    /// # Ok::<(), Error>(())
+    /// # });
     /// ```
     ///
     /// # Errors

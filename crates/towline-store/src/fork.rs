@@ -23,6 +23,17 @@ use crate::{
 };
 
 /// How to fork a session.
+///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// let options = ForkOptions {
+///     up_to: Some("a2".to_owned()),
+///     title: Some("Another way".to_owned()),
+/// };
+/// let fork = session.fork(&options)?;
+/// assert_eq!(fork.transcript()?.tree().len(), 4);
+/// # });
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForkOptions {
     /// The last record to copy, by its `uuid`; all of them if not said.
@@ -34,6 +45,14 @@ pub struct ForkOptions {
 impl Session {
     /// Copies the session into a new one of the same project, as the official SDKs do: every record gets a new id and
     /// names the one it comes from; subagents, file history and costs are not copied.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let fork = session.fork(&ForkOptions::default())?;
+    /// assert_ne!(fork.key(), session.key());
+    /// assert_eq!(SessionSummary::of(fork)?.unwrap().title, "Login fails (fork)");
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When there is nothing to copy, there is no such record as `up_to`, or a file cannot be read or written.

@@ -35,6 +35,13 @@ pub struct Home {
 
 impl Home {
     /// The configuration in this folder, as if `CLAUDE_CONFIG_DIR` named it.
+    ///
+    /// ```
+    /// use towline_store::Home;
+    ///
+    /// let home = Home::new("/srv/claude");
+    /// assert_eq!(home.state_file(), "/srv/claude/.claude.json");
+    /// ```
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         Self {
@@ -44,6 +51,14 @@ impl Home {
     }
 
     /// The configuration that the CLI would use here: `CLAUDE_CONFIG_DIR`, else `.claude` in the home folder.
+    ///
+    /// ```
+    /// use towline_store::Home;
+    ///
+    /// let home = Home::from_env()?;
+    /// println!("sessions are in {}", home.projects_folder().display());
+    /// # Ok::<(), towline_store::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When there is neither.
@@ -77,22 +92,51 @@ impl Home {
     }
 
     /// The folder itself.
+    ///
+    /// ```
+    /// use towline_store::Home;
+    ///
+    /// assert_eq!(Home::new("/home/ann/.claude").folder(), "/home/ann/.claude");
+    /// ```
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// The file in which the CLI remembers things, such as which projects are trusted: `.claude.json`.
+    ///
+    /// ```
+    /// use towline_store::Home;
+    ///
+    /// // Beside the folder, unless the folder was chosen.
+    /// let home = Home::from_variables(|name| (name == "HOME").then(|| "/home/ann".into()))?;
+    /// assert_eq!(home.state_file(), "/home/ann/.claude.json");
+    /// # Ok::<(), towline_store::Error>(())
+    /// ```
     pub fn state_file(&self) -> &Path {
         &self.state_file
     }
 
     /// The folder that has a folder for each project.
+    ///
+    /// ```
+    /// use towline_store::Home;
+    ///
+    /// let folder = Home::new("/home/ann/.claude").projects_folder();
+    /// assert_eq!(folder.as_path(), "/home/ann/.claude/projects");
+    /// ```
     pub fn projects_folder(&self) -> PathBuf {
         self.folder.join("projects")
     }
 
     /// The folder of the project that a working directory is, whether it is there or not. Links in the path are
     /// followed, as the CLI does.
+    ///
+    /// ```
+    /// use towline_store::Home;
+    ///
+    /// let folder = Home::new("/home/ann/.claude").project_folder("/never/used");
+    /// assert_eq!(folder.as_path(), "/home/ann/.claude/projects/-never-used");
+    /// ```
     pub fn project_folder(&self, cwd: impl AsRef<Path>) -> PathBuf {
         let cwd = cwd.as_ref();
         let real = cwd.canonicalize().or_else(|_| std::path::absolute(cwd));
@@ -102,11 +146,26 @@ impl Home {
     }
 
     /// The session of that id in the project of a working directory, whether it is there or not.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home| {
+    /// let session = home.session_in("/never/used", "33333333-4444-4555-8666-777777777777".parse()?);
+    /// assert!(session.path().ends_with("-never-used/33333333-4444-4555-8666-777777777777.jsonl"));
+    /// assert!(!session.path().exists());
+    /// # });
+    /// ```
     pub fn session_in(&self, cwd: impl AsRef<Path>, key: SessionKey) -> Session {
         Session::new(self.project_folder(cwd), key)
     }
 
     /// The session of that id in whichever project has it; the latest, if several have.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home| {
+    /// let session = home.session(&"11111111-2222-4333-8444-555555555555".parse()?)?;
+    /// assert!(session.path().is_file());
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When no project has it, or the projects cannot be listed.
@@ -128,6 +187,14 @@ impl Home {
     }
 
     /// The folders of all projects, in the order of their names.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, project| {
+    /// let folders = home.project_folders()?;
+    /// assert_eq!(folders.len(), 2);
+    /// assert!(folders.contains(&home.project_folder(&project)));
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When they cannot be listed.
@@ -164,6 +231,17 @@ impl Home {
 }
 
 /// Whose sessions.
+///
+/// ```
+/// # towline_testkit::in_home!(|home, project| {
+/// let count = |scope| {
+///     let query = ListQuery { scope, ..ListQuery::default() };
+///     home.list(&query).map(|listing| listing.sessions.len())
+/// };
+/// assert_eq!(count(Scope::All)?, 2);
+/// assert_eq!(count(Scope::Project(project))?, 1);
+/// # });
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// Those of every project.

@@ -22,11 +22,26 @@ pub struct SessionKey(String);
 
 impl SessionKey {
     /// The id.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let file = session.path().file_stem();
+    /// assert_eq!(file.unwrap(), session.key().as_str());
+    /// # });
+    /// ```
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The id as it stands in records.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// use towline_protocol::SessionId;
+    ///
+    /// assert_eq!(session.key().to_id(), SessionId::from("11111111-2222-4333-8444-555555555555"));
+    /// # });
+    /// ```
     pub fn to_id(&self) -> SessionId {
         SessionId::from(self.as_str())
     }

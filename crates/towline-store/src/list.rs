@@ -12,6 +12,13 @@ use crate::{
 };
 
 /// Which sessions to list.
+///
+/// ```
+/// # towline_testkit::in_home!(|home| {
+/// let second = ListQuery { offset: 1, limit: Some(1), ..ListQuery::default() };
+/// assert_eq!(home.list(&second)?.sessions[0].title, "Read both logs.");
+/// # });
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListQuery {
     /// Whose.
@@ -23,6 +30,15 @@ pub struct ListQuery {
 }
 
 /// The sessions that were found.
+///
+/// ```
+/// # towline_testkit::in_home!(|home| {
+/// let Listing { sessions, problems } = home.list(&ListQuery::default())?;
+/// let titles: Vec<_> = sessions.iter().map(|summary| &*summary.title).collect();
+/// assert_eq!(titles, ["Login fails", "Read both logs."]);
+/// assert!(problems.is_empty());
+/// # });
+/// ```
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The sessions, newest first.
@@ -32,6 +48,16 @@ pub struct Listing {
 }
 
 /// What a list says about a session.
+///
+/// ```
+/// # towline_testkit::in_home!(|home, project| {
+/// let summary = &home.list(&ListQuery::default())?.sessions[0];
+/// assert_eq!(summary.title, "Login fails");
+/// assert_eq!(summary.first_prompt.as_deref(), Some("Why does the login fail?"));
+/// assert_eq!((&summary.cwd, summary.git_branch.as_deref()), (&Some(project), Some("main")));
+/// assert_eq!(summary.created, Some("2026-11-16T05:00:01Z".parse()?));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionSummary {
@@ -65,17 +91,12 @@ impl Home {
     /// Left out, as by the official SDKs: transcripts of subagents, and sessions in which nothing was ever asked.
     ///
     /// ```
-    /// use towline_store::{Home, ListQuery};
+    /// # towline_testkit::in_home!(|home| {
+    /// use towline_store::ListQuery;
     ///
-    /// # let folder = std::env::temp_dir().join("towline-store-doc-list");
-    /// # let home = Home::new(&folder);
-    /// # let session = home.session_in("/app", "11111111-2222-4333-8444-555555555555".parse()?);
-    /// # std::fs::create_dir_all(session.project_folder()).unwrap();
-    /// # std::fs::write(session.path(), r#"{"type":"user","uuid":"u1","message":{"content":"hello"}}"#).unwrap();
     /// let listing = home.list(&ListQuery::default())?;
-    /// assert_eq!(listing.sessions[0].title, "hello");
-    /// # std::fs::remove_dir_all(folder).unwrap();
-    /// # Ok::<(), towline_store::Error>(())
+    /// assert_eq!(listing.sessions[0].title, "Login fails");
+    /// # });
     /// ```
     ///
     /// # Errors
@@ -120,6 +141,17 @@ impl Home {
 
 impl SessionSummary {
     /// Looks at one session; nothing if a list would leave it out.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, session| {
+    /// assert_eq!(SessionSummary::of(session)?.unwrap().title, "Login fails");
+    /// # let empty = home.session_in("/app", "33333333-4444-4555-8666-777777777777".parse()?);
+    /// # std::fs::create_dir_all(empty.project_folder())?;
+    /// # std::fs::write(empty.path(), "")?;
+    /// // One in which nothing was asked.
+    /// assert_eq!(SessionSummary::of(empty)?, None);
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When its file cannot be read.

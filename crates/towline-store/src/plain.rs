@@ -11,6 +11,14 @@ use crate::error::{Error, Result};
 
 /// Opens a plain file to read it byte by byte. A link is not followed and a pipe not waited for.
 ///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// let text = std::io::read_to_string(open_plain(session.path())?)?;
+/// assert!(text.contains("Why does the login fail?"));
+/// assert!(matches!(open_plain(session.project_folder()), Err(Error::NotPlain { .. })));
+/// # });
+/// ```
+///
 /// # Errors
 /// When there is no plain file, or it may not be read.
 pub fn open(path: &Path) -> Result<File> {

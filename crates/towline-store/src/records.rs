@@ -23,13 +23,10 @@ use crate::{
 /// What cannot be read is [`Skipped`], and the next line goes on. An error means that the file itself cannot be read.
 ///
 /// ```
-/// use towline_store::{Entry, Home};
+/// # towline_testkit::in_home!(|session| {
+/// use towline_store::Entry;
 ///
-/// # let folder = std::env::temp_dir().join("towline-store-doc-records");
-/// # let home = Home::new(&folder);
-/// # let session = home.session_in("/app", "11111111-2222-4333-8444-555555555555".parse()?);
-/// # std::fs::create_dir_all(session.project_folder()).unwrap();
-/// # std::fs::write(session.path(), "{\"type\":\"mode\",\"mode\":\"normal\"}\nnonsense\n").unwrap();
+/// # std::fs::write(session.path(), "{\"type\":\"mode\",\"mode\":\"normal\"}\nnonsense\n")?;
 /// let mut kinds = Vec::new();
 /// for entry in session.records()? {
 ///     match entry? {
@@ -38,8 +35,7 @@ use crate::{
 ///     }
 /// }
 /// assert_eq!(kinds, ["mode", "line 2"]);
-/// # std::fs::remove_dir_all(folder).unwrap();
-/// # Ok::<(), towline_store::Error>(())
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct Records {
@@ -53,6 +49,13 @@ pub struct Records {
 }
 
 /// One line of a transcript.
+///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// let first = session.records()?.next().unwrap()?;
+/// assert!(matches!(first, Entry::Record(located) if located.record.kind() == "user"));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// A record, of a known kind or not.
@@ -62,6 +65,15 @@ pub enum Entry {
 }
 
 /// A record and where it stands.
+///
+/// ```
+/// # towline_testkit::in_home!(|transcript| {
+/// let first = transcript.tree().nodes().next().unwrap();
+/// let Located { place, line, record } = transcript.read(first)?;
+/// assert_eq!((place.line, record.kind()), (1, "user"));
+/// assert!(line.contains("Why does the login fail?"));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Located {
     /// Where it stands.
@@ -73,6 +85,15 @@ pub struct Located {
 }
 
 /// The place of a line in its file.
+///
+/// ```
+/// # towline_testkit::in_home!(|session, tree| {
+/// let Place { line, offset, length } = tree.place(tree.find("a1").unwrap());
+/// assert_eq!(line, 2);
+/// let text = std::fs::read_to_string(session.path())?;
+/// assert!(text[offset as usize..][..length as usize].contains("login.rs"));
+/// # });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Its number, from 1, as an editor counts.
@@ -84,6 +105,16 @@ pub struct Place {
 }
 
 /// A line that could not be read.
+///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// std::fs::write(session.path(), "{}\nnonsense\n")?;
+/// let transcript = session.transcript()?;
+/// let Skipped { place, reason } = &transcript.skipped()[0];
+/// assert_eq!((place.line, place.offset), (2, 3));
+/// assert!(matches!(reason, SkipReason::Malformed(_)));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skipped {
     /// Where it stands.
@@ -93,6 +124,17 @@ pub struct Skipped {
 }
 
 /// Why a line could not be read.
+///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// std::fs::write(session.path(), "nonsense\n{\"type\":\"us")?;
+/// let reasons = session.records()?.map(|entry| match entry? {
+///     Entry::Skipped(skipped) => Ok(skipped.reason.to_string()),
+///     Entry::Record(located) => panic!("{} is a record", located.line),
+/// });
+/// assert_eq!(reasons.collect::<Result<Vec<_>, Error>>()?[1], "cut off");
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SkipReason {
@@ -120,6 +162,12 @@ impl fmt::Display for SkipReason {
 impl Records {
     /// Opens a transcript, wherever it is.
     ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// assert_eq!(Records::open(session.path())?.count(), 8);
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When there is no plain file, or it may not be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -127,6 +175,15 @@ impl Records {
     }
 
     /// The same with another bound for lines.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let short = Records::open_with_limit(session.path(), 100)?;
+    /// // Only the title is that short.
+    /// let short = short.filter(|entry| matches!(entry, Ok(Entry::Record(_))));
+    /// assert_eq!(short.count(), 1);
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When there is no plain file, or it may not be read.

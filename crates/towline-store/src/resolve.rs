@@ -8,6 +8,14 @@ use std::{
 };
 
 /// What was found out about some paths.
+///
+/// ```
+/// # towline_testkit::in_home!(|project| {
+/// let path = project.to_str().unwrap();
+/// let resolved = resolve_paths([path]);
+/// assert!(resolved.directories.contains(path) && resolved.links.is_empty());
+/// # });
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     /// The paths that lead elsewhere through a link, and where to.

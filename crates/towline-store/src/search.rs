@@ -26,11 +26,28 @@ use crate::{
 use texts::each_text;
 
 /// What to look for.
+///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// let query = SearchQuery::new(Pattern::words("token expired")?);
+/// // These words stand apart.
+/// assert_eq!(session.search(query).count(), 0);
+/// let query = SearchQuery::new(Pattern::regex("token .* expired")?);
+/// assert_eq!(session.search(query).count(), 1);
+/// # });
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pattern(Regex);
 
 impl Pattern {
     /// Words in this order, with any white space between them, in upper or lower case.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let query = SearchQuery::new(Pattern::words("HAS  expired")?);
+    /// assert_eq!(session.search(query).count(), 1);
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When they are too many to search for at once.
@@ -40,6 +57,15 @@ impl Pattern {
     }
 
     /// A regular expression, in upper or lower case unless it says `(?-i)`.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let query = SearchQuery::new(Pattern::regex(r"\w+\.rs\b")?);
+    /// let found: Vec<_> = session.search(query).map(|hit| hit.map(|hit| hit.excerpt.hit)).collect::<Result<_, _>>()?;
+    /// assert_eq!(found, ["login.rs", "login.rs"]);
+    /// assert!(matches!(Pattern::regex("("), Err(Error::Pattern { .. })));
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When it is none.
@@ -61,6 +87,19 @@ impl Pattern {
 }
 
 /// What to look for, and where.
+///
+/// ```
+/// # towline_testkit::in_home!(|home, project| {
+/// let query = SearchQuery {
+///     scope: Scope::Project(project),
+///     speaker: Some(Speaker::User),
+///     since: Some("2026-11-16T05:00:05Z".parse()?),
+///     ..SearchQuery::new(Pattern::words("token")?)
+/// };
+/// let hit = home.search(query)?.next().unwrap()?;
+/// assert_eq!(hit.uuid.as_deref(), Some("u2"));
+/// # });
+/// ```
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
     /// What.
@@ -75,6 +114,13 @@ pub struct SearchQuery {
 
 impl SearchQuery {
     /// Looks everywhere.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home| {
+    /// let everywhere = SearchQuery::new(Pattern::words("read")?);
+    /// assert_eq!(home.search(everywhere)?.count(), 2);
+    /// # });
+    /// ```
     pub fn new(pattern: Pattern) -> Self {
         Self {
             pattern,
@@ -86,6 +132,15 @@ impl SearchQuery {
 }
 
 /// A text that has what was looked for.
+///
+/// ```
+/// # towline_testkit::in_home!(|home, session| {
+/// let query = SearchQuery::new(Pattern::words("there are none")?);
+/// let hit = home.search(query)?.next().unwrap()?;
+/// assert_eq!((&hit.session, hit.agent.as_deref()), (&session, Some("finder")));
+/// assert_eq!((hit.place.line, hit.part), (2, Part::Answer));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The session.
@@ -113,18 +168,13 @@ impl Home {
     /// passed over.
     ///
     /// ```
-    /// use towline_store::{Home, Pattern, SearchQuery};
+    /// # towline_testkit::in_home!(|home| {
+    /// use towline_store::{Pattern, SearchQuery};
     ///
-    /// # let folder = std::env::temp_dir().join("towline-store-doc-search");
-    /// # let home = Home::new(&folder);
-    /// # let session = home.session_in("/app", "11111111-2222-4333-8444-555555555555".parse()?);
-    /// # std::fs::create_dir_all(session.project_folder()).unwrap();
-    /// # std::fs::write(session.path(), r#"{"type":"user","uuid":"u1","message":{"content":"Say hello"}}"#).unwrap();
-    /// let query = SearchQuery::new(Pattern::words("HELLO")?);
+    /// let query = SearchQuery::new(Pattern::words("LOGIN")?);
     /// let hit = home.search(query)?.next().unwrap()?;
-    /// assert_eq!((&*hit.excerpt.before, &*hit.excerpt.hit), ("Say ", "hello"));
-    /// # std::fs::remove_dir_all(folder).unwrap();
-    /// # Ok::<(), towline_store::Error>(())
+    /// assert_eq!((&*hit.excerpt.before, &*hit.excerpt.hit), ("Why does the ", "login"));
+    /// # });
     /// ```
     ///
     /// # Errors
@@ -147,17 +197,12 @@ impl Session {
     /// Searches this session alone, with its subagents; the scope of the query does not count.
     ///
     /// ```
-    /// use towline_store::{Home, Pattern, SearchQuery};
+    /// # towline_testkit::in_home!(|session| {
+    /// use towline_store::{Pattern, SearchQuery};
     ///
-    /// # let folder = std::env::temp_dir().join("towline-store-doc-search-session");
-    /// # let home = Home::new(&folder);
-    /// # let session = home.session_in("/app", "11111111-2222-4333-8444-555555555555".parse()?);
-    /// # std::fs::create_dir_all(session.project_folder()).unwrap();
-    /// # std::fs::write(session.path(), r#"{"type":"user","uuid":"u1","message":{"content":"Say hello"}}"#).unwrap();
-    /// let query = SearchQuery::new(Pattern::words("hello")?);
+    /// let query = SearchQuery::new(Pattern::words("expired")?);
     /// assert_eq!(session.search(query).count(), 1);
-    /// # std::fs::remove_dir_all(folder).unwrap();
-    /// # Ok::<(), towline_store::Error>(())
+    /// # });
     /// ```
     pub fn search(&self, query: SearchQuery) -> Search {
         Search::over(query, VecDeque::from([self.clone()]))
@@ -165,6 +210,15 @@ impl Session {
 }
 
 /// A search that is under way.
+///
+/// ```
+/// # towline_testkit::in_home!(|home| {
+/// let mut search: Search = home.search(SearchQuery::new(Pattern::words("login")?))?;
+/// // Nothing more is read than this needs.
+/// let first = search.next().unwrap()?;
+/// assert_eq!(first.uuid.as_deref(), Some("u1"));
+/// # });
+/// ```
 #[derive(Debug)]
 pub struct Search {
     query: SearchQuery,

@@ -11,6 +11,13 @@ use crate::{
 };
 
 /// A session's place on disk: `<project>/<id>.jsonl`, and the folder `<project>/<id>` beside it.
+///
+/// ```
+/// # towline_testkit::in_home!(|home| {
+/// let session = home.session(&"11111111-2222-4333-8444-555555555555".parse()?)?;
+/// assert_eq!(session.path(), session.folder().with_extension("jsonl"));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Session {
     project: PathBuf,
@@ -26,26 +33,62 @@ impl Session {
     }
 
     /// The id.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// assert_eq!(session.key().as_str(), "11111111-2222-4333-8444-555555555555");
+    /// # });
+    /// ```
     pub fn key(&self) -> &SessionKey {
         &self.key
     }
 
     /// The transcript.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// assert!(session.path().ends_with("11111111-2222-4333-8444-555555555555.jsonl"));
+    /// # });
+    /// ```
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The folder of the project.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, project, session| {
+    /// assert_eq!(session.project_folder(), home.project_folder(&project));
+    /// # });
+    /// ```
     pub fn project_folder(&self) -> &Path {
         &self.project
     }
 
     /// The folder for what does not stand in the transcript: subagents, long tool results. Often there is none.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// assert!(session.folder().join("subagents").is_dir());
+    /// # });
+    /// ```
     pub fn folder(&self) -> PathBuf {
         self.project.join(self.key.as_str())
     }
 
     /// Reads the transcript from the start, one record after the other.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let mut messages = 0;
+    /// for entry in session.records()? {
+    ///     if let Entry::Record(located) = entry? {
+    ///         messages += usize::from(matches!(located.record.kind(), "user" | "assistant"));
+    ///     }
+    /// }
+    /// assert_eq!(messages, 7);
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When there is no plain file, or it may not be read.
@@ -56,6 +99,13 @@ impl Session {
 
     /// Reads the transcript once and keeps its tree.
     ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let transcript = session.transcript()?;
+    /// assert_eq!(transcript.tree().branches().len(), 2);
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the file cannot be read.
     pub fn transcript(&self) -> Result<Transcript> {
@@ -64,6 +114,14 @@ impl Session {
     }
 
     /// The transcripts of the session's subagents, in the order of their paths.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let subagents = session.subagents()?;
+    /// assert_eq!(subagents.len(), 1);
+    /// assert_eq!(Records::open(&subagents[0].path)?.count(), 2);
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When a folder cannot be listed.
@@ -76,6 +134,13 @@ impl Session {
     }
 
     /// The files with tool results too long for the transcript.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let files = session.tool_results()?;
+    /// assert_eq!(std::fs::read_to_string(&files[0])?, "fn login(token: Token) {}");
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the folder cannot be listed.
@@ -102,6 +167,14 @@ impl Session {
 }
 
 /// The transcript of a subagent.
+///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// let Subagent { id, path } = &session.subagents()?[0];
+/// assert_eq!(id, "finder");
+/// assert!(path.ends_with("subagents/agent-finder.jsonl"));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subagent {
     /// The subagent's id.
@@ -112,6 +185,13 @@ pub struct Subagent {
 
 impl Subagent {
     /// The file that says what the subagent is and which call started it; it may be missing.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let metadata = session.subagents()?[0].metadata_path();
+    /// assert_eq!(std::fs::read_to_string(metadata)?, r#"{"agentType": "finder"}"#);
+    /// # });
+    /// ```
     pub fn metadata_path(&self) -> PathBuf {
         self.path.with_extension("meta.json")
     }

@@ -18,6 +18,17 @@ use crate::{
 };
 
 /// A settings file, or what was given in place of one.
+///
+/// ```
+/// # towline_testkit::in_home!(|home, project, workspace| {
+/// use towline_protocol::Destination;
+///
+/// let SettingsFile { source, path, text } = home.settings(&workspace, managed_folder()).remove(0);
+/// assert_eq!(source, Destination::ProjectSettings);
+/// assert_eq!(path, Some(project.join(".claude/settings.json")));
+/// assert_eq!(text?, r#"{"model": "opus"}"#);
+/// # });
+/// ```
 #[derive(Debug)]
 pub struct SettingsFile {
     /// Whose settings they are.
@@ -35,17 +46,14 @@ impl Home {
     /// `managed` is where an organisation puts its policy, [`managed_folder`] on a real machine.
     ///
     /// ```
-    /// use towline_store::{Home, Workspace, managed_folder};
+    /// # towline_testkit::in_home!(|home, project, workspace| {
+    /// use towline_store::managed_folder;
     ///
-    /// # let folder = std::env::temp_dir().join(format!("towline-settings-{}", std::process::id()));
-    /// # std::fs::create_dir_all(folder.join(".claude")).unwrap();
-    /// std::fs::write(folder.join(".claude/settings.json"), "{}").unwrap();
-    /// let home = Home::new(folder.join("config"));
-    /// let files = home.settings(&Workspace::at(&folder)?, &folder.join("no-policy"));
-    /// assert_eq!(files.len(), 1);
-    /// assert_eq!(files[0].text.as_deref().unwrap(), "{}");
-    /// # std::fs::remove_dir_all(&folder).unwrap();
-    /// # Ok::<(), towline_store::Error>(())
+    /// std::fs::write(project.join(".claude/settings.local.json"), "{}")?;
+    /// let files = home.settings(&workspace, managed_folder());
+    /// let texts: Vec<_> = files.iter().flat_map(|file| &file.text).take(2).collect();
+    /// assert_eq!(texts, [r#"{"model": "opus"}"#, "{}"]);
+    /// # });
     /// ```
     pub fn settings(&self, workspace: &Workspace, managed: &Path) -> Vec<SettingsFile> {
         let mut places = vec![(Destination::UserSettings, self.folder().join(SHARED))];
@@ -67,6 +75,17 @@ impl Home {
     }
 
     /// The file that a change is to be kept in, whether it is there or not; nothing for what is kept nowhere.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, workspace| {
+    /// use towline_protocol::Destination;
+    ///
+    /// let file = home.settings_file(&workspace, &Destination::UserSettings).unwrap();
+    /// assert_eq!(file.path.unwrap(), home.folder().join("settings.json"));
+    /// assert_eq!(file.text?, "");
+    /// assert!(home.settings_file(&workspace, &Destination::Session).is_none());
+    /// # });
+    /// ```
     pub fn settings_file(
         &self,
         workspace: &Workspace,
@@ -122,6 +141,16 @@ impl SettingsFile {
     }
 
     /// The file at this place; nothing if there is none.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|project| {
+    /// use towline_protocol::Destination;
+    ///
+    /// let path = project.join(".claude/settings.json");
+    /// let file = SettingsFile::read(Destination::ProjectSettings, path).unwrap();
+    /// assert_eq!(file.text?, r#"{"model": "opus"}"#);
+    /// # });
+    /// ```
     pub fn read(source: Destination, path: PathBuf) -> Option<Self> {
         let text = read_bounded(&path, LARGEST).transpose()?;
         Some(Self {
@@ -133,6 +162,18 @@ impl SettingsFile {
 
     /// Puts another text in the place of what was read, in one step: whoever reads the file meanwhile sees the old one
     /// or the new one. Its mode stays, and a link to it stays a link; a new file is for its owner alone.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, workspace| {
+    /// use towline_protocol::Destination;
+    ///
+    /// let file = home.settings_file(&workspace, &Destination::LocalSettings).unwrap();
+    /// file.write(r#"{"model": "haiku"}"#)?;
+    /// assert_eq!(std::fs::read_to_string(file.path.as_ref().unwrap())?, r#"{"model": "haiku"}"#);
+    /// // It is not what was read any more.
+    /// assert!(matches!(file.write("{}"), Err(Error::Unusable { .. })));
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When it is not a file that is written to, could not be read, was changed by somebody else since it was read, or
@@ -181,6 +222,13 @@ fn local_of_repository(workspace: &Workspace) -> PathBuf {
 }
 
 /// Where an organisation puts the policy of a machine.
+///
+/// ```
+/// use towline_store::managed_folder;
+///
+/// let policy = managed_folder().join("managed-settings.json");
+/// assert!(policy.is_absolute());
+/// ```
 pub fn managed_folder() -> &'static Path {
     Path::new(if cfg!(target_os = "macos") {
         "/Library/Application Support/ClaudeCode"

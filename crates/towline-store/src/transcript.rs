@@ -17,23 +17,14 @@ use crate::{
 /// A transcript that was read once. It holds what [`Tree`] holds, never the content.
 ///
 /// ```
-/// use towline_store::Home;
-///
-/// # let folder = std::env::temp_dir().join("towline-store-doc-transcript");
-/// # let home = Home::new(&folder);
-/// # let session = home.session_in("/app", "11111111-2222-4333-8444-555555555555".parse()?);
-/// # std::fs::create_dir_all(session.project_folder()).unwrap();
-/// # std::fs::write(session.path(), concat!(
-/// #     r#"{"type":"user","uuid":"u1","parentUuid":null,"message":{"content":"hello"}}"#, "\n",
-/// #     r#"{"type":"assistant","uuid":"a1","parentUuid":"u1","message":{"content":"hi"}}"#, "\n")).unwrap();
+/// # towline_testkit::in_home!(|session| {
 /// let mut transcript = session.transcript()?;
 /// let kinds: Vec<String> = transcript
-///     .messages(0..10)
+///     .messages(4..10)
 ///     .map(|message| Ok(message?.record.kind().to_owned()))
 ///     .collect::<Result<_, towline_store::Error>>()?;
 /// assert_eq!(kinds, ["user", "assistant"]);
-/// # std::fs::remove_dir_all(folder).unwrap();
-/// # Ok::<(), towline_store::Error>(())
+/// # });
 /// ```
 #[derive(Debug)]
 pub struct Transcript {
@@ -48,6 +39,13 @@ pub struct Transcript {
 impl Transcript {
     /// Reads a transcript, wherever it is.
     ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let subagent = &session.subagents()?[0];
+    /// assert_eq!(Transcript::open(&subagent.path)?.tree().len(), 2);
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the file cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -56,6 +54,14 @@ impl Transcript {
 
     /// The same with another bound for lines.
     ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let transcript = Transcript::open_with_limit(session.path(), 100)?;
+    /// // Only the title is that short.
+    /// assert_eq!(transcript.skipped_count(), 7);
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the file cannot be read.
     pub fn open_with_limit(path: impl AsRef<Path>, longest_line: usize) -> Result<Self> {
@@ -63,6 +69,17 @@ impl Transcript {
     }
 
     /// Reads a transcript and shows each record on the way, also those that hang on no other: titles, costs.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// let mut kinds = Vec::new();
+    /// let transcript = Transcript::open_and_see(session.path(), |located| {
+    ///     kinds.push(located.record.kind().to_owned());
+    /// })?;
+    /// assert_eq!((transcript.tree().len(), kinds.len()), (7, 8));
+    /// assert_eq!(kinds[7], "custom-title");
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -102,31 +119,76 @@ impl Transcript {
     }
 
     /// The file.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session, transcript| {
+    /// assert_eq!(transcript.path(), session.path());
+    /// # });
+    /// ```
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// How the records hang on each other.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|transcript| {
+    /// let tree = transcript.tree();
+    /// assert_eq!(tree.uuid(tree.live_leaf().unwrap()), "a3");
+    /// # });
+    /// ```
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
     /// The lines that could not be read, the first thousand of them.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// std::fs::write(session.path(), "nonsense\n")?;
+    /// let transcript = session.transcript()?;
+    /// assert_eq!(transcript.skipped()[0].place.line, 1);
+    /// # });
+    /// ```
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
     /// How many lines could not be read.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// std::fs::write(session.path(), "nonsense\n".repeat(2000))?;
+    /// let transcript = session.transcript()?;
+    /// assert_eq!((transcript.skipped_count(), transcript.skipped().len()), (2000, 1000));
+    /// # });
+    /// ```
     pub fn skipped_count(&self) -> u64 {
         self.skipped_count
     }
 
     /// Whether the last line was cut off.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// std::fs::write(session.path(), r#"{"type":"user","uu"#)?;
+    /// let transcript = session.transcript()?;
+    /// assert!(transcript.is_torn());
+    /// assert_eq!(transcript.skipped_count(), 0);
+    /// # });
+    /// ```
     pub fn is_torn(&self) -> bool {
         self.is_torn
     }
 
     /// Reads one record from the file.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|transcript| {
+    /// let leaf = transcript.tree().live_leaf().unwrap();
+    /// assert!(transcript.read(leaf)?.line.contains("It is in tests/login.rs."));
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the file cannot be read, or is no longer what it was.
@@ -135,6 +197,17 @@ impl Transcript {
     }
 
     /// The messages of the conversation that a resumed session would hold, oldest first; `range` counts messages.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|transcript| {
+    /// let lines: Vec<u64> = transcript
+    ///     .messages(2..usize::MAX)
+    ///     .map(|message| message.map(|message| message.place.line))
+    ///     .collect::<Result<_, _>>()?;
+    /// // What is on line 5 is on a branch that nobody goes on with.
+    /// assert_eq!(lines, [3, 4, 6, 7]);
+    /// # });
+    /// ```
     pub fn messages(&mut self, range: Range<usize>) -> impl Iterator<Item = Result<Located>> {
         let steps = self.tree.conversation().into_iter();
         let messages = steps.filter(|step| self.tree.is_message(step.id));

@@ -58,6 +58,14 @@ pub struct Tree {
 }
 
 /// A record in a [`Tree`].
+///
+/// ```
+/// # towline_testkit::in_home!(|tree| {
+/// let [first, last] = [tree.nodes().next(), tree.nodes().last()].map(Option::unwrap);
+/// assert!(first < last);
+/// assert_eq!((tree.uuid(first), tree.uuid(last)), ("u1".to_owned(), "a3".to_owned()));
+/// # });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
 
@@ -68,6 +76,13 @@ impl NodeId {
 }
 
 /// What a record is, as far as its place in the conversation goes.
+///
+/// ```
+/// # towline_testkit::in_home!(|tree| {
+/// let answers = tree.nodes().filter(|id| tree.kind(*id) == NodeKind::Assistant);
+/// assert_eq!(answers.count(), 3);
+/// # });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// What was said to the model, or what a tool gave.
@@ -121,6 +136,17 @@ enum KeptMessages {
 
 impl Tree {
     /// Adds a record; those that hang on no other are passed over.
+    ///
+    /// ```
+    /// use towline_protocol::{Wire, transcript::Record};
+    /// use towline_store::{Place, Tree};
+    ///
+    /// let mut tree = Tree::default();
+    /// tree.add(Place::default(), &Record::from_json(r#"{"type":"user","uuid":"u1","message":{}}"#)?);
+    /// tree.add(Place::default(), &Record::from_json(r#"{"type":"mode","mode":"plan"}"#)?);
+    /// assert_eq!(tree.len(), 1);
+    /// # Ok::<(), towline_protocol::DecodeError>(())
+    /// ```
     pub fn add(&mut self, place: Place, record: &Record) {
         if let Record::LastPrompt(record) = record {
             self.named_leaf = record.leaf_uuid.as_ref().map(|uuid| self.name(uuid));
@@ -164,16 +190,36 @@ impl Tree {
     }
 
     /// How many records there are.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// assert_eq!(tree.len(), 7);
+    /// # });
+    /// ```
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
     /// Whether there is no record.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// assert!(!tree.is_empty());
+    /// assert!(Tree::default().is_empty());
+    /// # });
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
     /// All records in the order of the file, but for those that a later one of the same id has replaced.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let ids: Vec<String> = tree.nodes().map(|id| tree.uuid(id)).collect();
+    /// assert_eq!(ids, ["u1", "a1", "r1", "a2", "u2", "u3", "a3"]);
+    /// # });
+    /// ```
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> {
         // The count was checked when the records were added.
         (0..self.nodes.len() as u32)
@@ -182,42 +228,108 @@ impl Tree {
     }
 
     /// The record of that id.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// assert_eq!(tree.find("u1"), tree.nodes().next());
+    /// assert_eq!(tree.find("u99"), None);
+    /// # });
+    /// ```
     pub fn find(&self, uuid: &str) -> Option<NodeId> {
         self.resolve(self.names.find(uuid)?)
     }
 
     /// The record's id.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let first = tree.nodes().next().unwrap();
+    /// assert_eq!(tree.uuid(first), "u1");
+    /// # });
+    /// ```
     pub fn uuid(&self, id: NodeId) -> String {
         self.names.text(self.node(id).name)
     }
 
     /// Where the record stands.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let answer = tree.find("a3").unwrap();
+    /// assert_eq!(tree.place(answer).line, 7);
+    /// # });
+    /// ```
     pub fn place(&self, id: NodeId) -> Place {
         self.node(id).place
     }
 
     /// What the record is.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let answer = tree.find("a3").unwrap();
+    /// assert_eq!(tree.kind(answer), NodeKind::Assistant);
+    /// # });
+    /// ```
     pub fn kind(&self, id: NodeId) -> NodeKind {
         self.node(id).kind
     }
 
     /// When it was written.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let answer = tree.find("a3").unwrap();
+    /// assert_eq!(tree.time(answer), Some("2026-11-16T05:00:07Z".parse()?));
+    /// # });
+    /// ```
     pub fn time(&self, id: NodeId) -> Option<Timestamp> {
         Timestamp::from_millisecond(self.node(id).time).ok()
     }
 
     /// Whether the record belongs to somebody else than the rest of the file: a subagent's in a session's transcript.
+    ///
+    /// ```
+    /// use towline_protocol::{Wire, transcript::Record};
+    /// use towline_store::{Place, Tree};
+    ///
+    /// let mut tree = Tree::default();
+    /// for line in [
+    ///     r#"{"type":"user","uuid":"u1","message":{"content":"hello"}}"#,
+    ///     r#"{"type":"user","uuid":"s1","isSidechain":true,"message":{"content":"look around"}}"#,
+    /// ] {
+    ///     tree.add(Place::default(), &Record::from_json(line)?);
+    /// }
+    /// let asides: Vec<_> = tree.nodes().filter(|id| tree.is_aside(*id)).collect();
+    /// assert_eq!(asides, [tree.find("s1").unwrap()]);
+    /// # Ok::<(), towline_protocol::DecodeError>(())
+    /// ```
     pub fn is_aside(&self, id: NodeId) -> bool {
         self.node(id).is_sidechain != self.is_subagent()
     }
 
     /// Whether this is the transcript of a subagent: its first record says so.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|session| {
+    /// assert!(!session.transcript()?.tree().is_subagent());
+    /// let subagent = &session.subagents()?[0];
+    /// assert!(Transcript::open(&subagent.path)?.tree().is_subagent());
+    /// # });
+    /// ```
     pub fn is_subagent(&self) -> bool {
         self.nodes.first().is_some_and(|node| node.is_sidechain)
     }
 
     /// Whether the record is a message that a person would want to see: said by somebody, and not by the agent to
     /// itself.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|compacted| {
+    /// let [boundary, prompt] = ["c1", "u2"].map(|uuid| compacted.find(uuid).unwrap());
+    /// assert!(!compacted.is_message(boundary) && compacted.is_message(prompt));
+    /// # });
+    /// ```
     pub fn is_message(&self, id: NodeId) -> bool {
         let node = self.node(id);
         let is_said = matches!(node.kind, NodeKind::User | NodeKind::Assistant);
@@ -227,12 +339,20 @@ impl Tree {
     }
 
     /// The record before, as the record itself names it; nothing if it names none, or one that is not there.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let [root, prompt, answer] = ["u1", "u3", "a3"].map(|uuid| tree.find(uuid).unwrap());
+    /// assert_eq!(tree.parent(answer), Some(prompt));
+    /// assert_eq!(tree.parent(root), None);
+    /// # });
+    /// ```
     pub fn parent(&self, id: NodeId) -> Option<NodeId> {
         self.resolve(self.node(id).parent?)
     }
 
     /// The last record before a compaction, as its boundary names it.
-    pub fn logical_parent(&self, id: NodeId) -> Option<NodeId> {
+    fn logical_parent(&self, id: NodeId) -> Option<NodeId> {
         self.resolve(self.node(id).logical_parent?)
     }
 

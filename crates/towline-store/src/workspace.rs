@@ -17,16 +17,13 @@ use crate::{
 /// The folder that an agent works in, and the repository it belongs to.
 ///
 /// ```
+/// # towline_testkit::in_home!(|project| {
 /// use towline_store::Workspace;
 ///
-/// # let folder = std::env::temp_dir().join(format!("towline-workspace-{}", std::process::id()));
-/// # std::fs::create_dir_all(folder.join(".git")).unwrap();
-/// # std::fs::create_dir_all(folder.join("src")).unwrap();
-/// let workspace = Workspace::at(&folder.join("src"))?;
-/// assert!(workspace.folder().ends_with("src"));
-/// assert!(workspace.trusted_as().ends_with(folder.file_name().unwrap()));
-/// # std::fs::remove_dir_all(&folder).unwrap();
-/// # Ok::<(), towline_store::Error>(())
+/// let workspace = Workspace::at(&project.join("src"))?;
+/// assert_eq!(workspace.folder(), project.join("src"));
+/// assert_eq!(workspace.trusted_as(), project);
+/// # });
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
@@ -36,6 +33,13 @@ pub struct Workspace {
 
 impl Workspace {
     /// The workspace in a folder.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|project| {
+    /// assert_eq!(Workspace::at(&project)?.folder(), project);
+    /// assert!(Workspace::at(&project.join("no-such-folder")).is_err());
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When there is no such folder.
@@ -54,16 +58,38 @@ impl Workspace {
     }
 
     /// The folder, links resolved.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|project| {
+    /// let workspace = Workspace::at(&project.join("src/.."))?;
+    /// assert_eq!(workspace.folder(), project);
+    /// # });
+    /// ```
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// The folder of the repository that it is in; for a linked worktree that of the main one, as with CLI 2.1.325.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, project| {
+    /// assert_eq!(Workspace::at(&project.join("src"))?.repository(), Some(&*project));
+    /// assert_eq!(Workspace::at(home.folder())?.repository(), None);
+    /// # });
+    /// ```
     pub fn repository(&self) -> Option<&Path> {
         self.repository.as_deref()
     }
 
     /// The folder that a person trusts or does not: that of the repository, else its own.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, project| {
+    /// assert_eq!(Workspace::at(&project.join("src"))?.trusted_as(), project);
+    /// // In no repository.
+    /// assert_eq!(Workspace::at(home.folder())?.trusted_as(), home.folder());
+    /// # });
+    /// ```
     pub fn trusted_as(&self) -> &Path {
         self.repository.as_deref().unwrap_or(&self.folder)
     }
@@ -72,6 +98,13 @@ impl Workspace {
 impl Home {
     /// Whether a person said that a workspace may be trusted. If not, an agent heeds nothing of what the project's own
     /// file allows.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, workspace| {
+    /// assert!(home.trusts(&workspace)?);
+    /// assert!(!home.trusts(&Workspace::at(home.folder())?)?);
+    /// # });
+    /// ```
     ///
     /// # Errors
     /// When the file that says so cannot be read. Then nothing is trusted.

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 pub mod fake_agent;
+pub mod made_home;
 pub mod real_cli;
 pub mod replay;
 pub mod script_api;

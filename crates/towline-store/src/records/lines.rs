@@ -26,6 +26,15 @@ pub struct NumberedLines {
 }
 
 /// A line and its place.
+///
+/// ```
+/// use towline_store::NumberedLines;
+///
+/// let mut lines = NumberedLines::with_limit(100);
+/// let line = lines.next(&mut &b"\n{}\n"[..]).unwrap();
+/// assert_eq!((line.place.line, line.place.offset, line.place.length), (2, 1, 2));
+/// assert!(line.is_complete);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberedLine {
     /// Where it stands.
@@ -38,6 +47,15 @@ pub struct NumberedLine {
 
 impl NumberedLines {
     /// Lines of at most `limit` bytes.
+    ///
+    /// ```
+    /// use towline_protocol::Line;
+    /// use towline_store::NumberedLines;
+    ///
+    /// let mut lines = NumberedLines::with_limit(5);
+    /// let long = lines.next(&mut &b"much too long\n"[..]).unwrap();
+    /// assert!(matches!(long.line, Line::TooLong { limit: 5, .. }));
+    /// ```
     pub fn with_limit(limit: usize) -> Self {
         Self {
             decoder: LineDecoder::with_limit(limit),
@@ -50,6 +68,14 @@ impl NumberedLines {
     }
 
     /// Takes from the piece until a line is complete. Nothing once the piece is used up; then call again with more.
+    ///
+    /// ```
+    /// use towline_store::NumberedLines;
+    ///
+    /// let mut lines = NumberedLines::with_limit(100);
+    /// assert_eq!(lines.next(&mut &b"{\"a\":"[..]), None);
+    /// assert_eq!(lines.next(&mut &b"1}\n"[..]).unwrap().place.length, 7);
+    /// ```
     pub fn next(&mut self, piece: &mut &[u8]) -> Option<NumberedLine> {
         // The decoder passes over blank lines without a word. Given no more than one line at a time, it leaves it to
         // us to count them.
@@ -88,6 +114,14 @@ impl NumberedLines {
     }
 
     /// The last line, if the input ended without a newline.
+    ///
+    /// ```
+    /// use towline_store::NumberedLines;
+    ///
+    /// let mut lines = NumberedLines::with_limit(100);
+    /// assert_eq!(lines.next(&mut &b"{}"[..]), None);
+    /// assert!(!lines.finish().unwrap().is_complete);
+    /// ```
     pub fn finish(&mut self) -> Option<NumberedLine> {
         let line = self.decoder.finish().or(self.too_long.take())?;
         Some(NumberedLine {

@@ -3,6 +3,14 @@
 use std::ops::Range;
 
 /// A place in a text with some words before and behind it.
+///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// let query = SearchQuery::new(Pattern::words("token has")?);
+/// let Excerpt { before, hit, after } = session.search(query).next().unwrap()?.excerpt;
+/// assert_eq!(format!("{before}[{hit}]{after}"), "The [token has] expired.");
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// What stands before it; begins with `…` if it is cut there.

@@ -3,6 +3,14 @@
 use towline_protocol::{Block, Content, Json, Leaf, ToolResultBlock, transcript::Record};
 
 /// What a text is.
+///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// let query = SearchQuery::new(Pattern::words("login.rs")?);
+/// let parts: Vec<Part> = session.search(query).map(|hit| hit.map(|hit| hit.part)).collect::<Result<_, _>>()?;
+/// assert_eq!(parts, [Part::ToolInput, Part::Answer]);
+/// # });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// What was said to the model.
@@ -18,6 +26,16 @@ pub enum Part {
 }
 
 /// Whose a text is.
+///
+/// ```
+/// # towline_testkit::in_home!(|session| {
+/// let count = |speaker| {
+///     let query = SearchQuery { speaker, ..SearchQuery::new(Pattern::words("token").unwrap()) };
+///     session.search(query).count()
+/// };
+/// assert_eq!([None, Some(Speaker::Assistant), Some(Speaker::Tool)].map(count), [3, 1, 1]);
+/// # });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
     /// The person, or whoever speaks for one.
@@ -30,6 +48,12 @@ pub enum Speaker {
 
 impl Part {
     /// Whose it is.
+    ///
+    /// ```
+    /// use towline_store::{Part, Speaker};
+    ///
+    /// assert_eq!(Part::Thinking.speaker(), Speaker::Assistant);
+    /// ```
     pub fn speaker(self) -> Speaker {
         match self {
             Self::Prompt => Speaker::User,
@@ -39,6 +63,12 @@ impl Part {
     }
 
     /// Its name, for lists.
+    ///
+    /// ```
+    /// use towline_store::Part;
+    ///
+    /// assert_eq!(Part::ToolInput.name(), "tool input");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",

@@ -8,6 +8,15 @@ use std::collections::HashSet;
 use super::{NodeId, Tree};
 
 /// One way from a root to a leaf.
+///
+/// ```
+/// # towline_testkit::in_home!(|tree| {
+/// let branches = tree.branches();
+/// assert_eq!(branches.iter().map(|branch| branch.length).collect::<Vec<_>>(), [5, 6]);
+/// let live = branches.iter().find(|branch| branch.is_live).unwrap();
+/// assert_eq!(tree.uuid(live.leaf), "a3");
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
     /// Its last record.
@@ -23,6 +32,13 @@ impl Tree {
     ///
     /// The newest record, unless the latest `last-prompt` names one that the newest does not come from: that is how the
     /// CLI notes that somebody went back to another branch.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// assert_eq!(tree.live_leaf(), tree.find("a3"));
+    /// assert_eq!(Tree::default().live_leaf(), None);
+    /// # });
+    /// ```
     pub fn live_leaf(&self) -> Option<NodeId> {
         let newest = self.nodes().rev().find(|id| !self.is_aside(*id))?;
         let named = self
@@ -38,6 +54,14 @@ impl Tree {
     /// The records from a root to this one.
     ///
     /// It ends at a compaction, behind which the CLI does not go; [`Tree::history`] does.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let chain = tree.chain(tree.find("u2").unwrap());
+    /// let ids: Vec<String> = chain.into_iter().map(|id| tree.uuid(id)).collect();
+    /// assert_eq!(ids, ["u1", "a1", "r1", "a2", "u2"]);
+    /// # });
+    /// ```
     pub fn chain(&self, leaf: NodeId) -> Vec<NodeId> {
         let mut chain: Vec<_> = self.ancestors(leaf).collect();
         chain.reverse();
@@ -45,6 +69,15 @@ impl Tree {
     }
 
     /// All that was said on the way to this record, also before compactions.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|compacted| {
+    /// let leaf = compacted.live_leaf().unwrap();
+    /// let ids = |nodes: Vec<NodeId>| nodes.into_iter().map(|id| compacted.uuid(id)).collect::<Vec<_>>();
+    /// assert_eq!(ids(compacted.chain(leaf)), ["c1", "s1", "u2", "a4"]);
+    /// assert_eq!(ids(compacted.history(leaf)), ["u1", "a1", "a2", "r2", "a3", "c1", "s1", "u2", "a4"]);
+    /// # });
+    /// ```
     pub fn history(&self, leaf: NodeId) -> Vec<NodeId> {
         let mut history = Vec::new();
         let mut seen = HashSet::new();
@@ -62,6 +95,13 @@ impl Tree {
     }
 
     /// The ways to all leaves, in the order of the file; asides are left out.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let leaves: Vec<String> = tree.branches().iter().map(|branch| tree.uuid(branch.leaf)).collect();
+    /// assert_eq!(leaves, ["u2", "a3"]);
+    /// # });
+    /// ```
     pub fn branches(&self) -> Vec<Branch> {
         let live = self.live_leaf();
         let mut has_children = vec![false; self.nodes.len()];
@@ -100,6 +140,14 @@ impl Tree {
     }
 
     /// Who hangs on whom, for walks from the roots down.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let offspring = tree.offspring();
+    /// let fork = tree.find("a2").unwrap();
+    /// assert_eq!(offspring.children(fork).len(), 2);
+    /// # });
+    /// ```
     pub fn offspring(&self) -> Offspring {
         let mut counts = vec![0_u32; self.nodes.len() + 1];
         let parents = || self.nodes().map(|id| (id, self.bridged_parent(id)));
@@ -147,6 +195,21 @@ impl Tree {
 }
 
 /// Who hangs on whom.
+///
+/// ```
+/// # towline_testkit::in_home!(|tree| {
+/// let offspring = tree.offspring();
+/// let mut open = offspring.roots().to_vec();
+/// let mut leaves = Vec::new();
+/// while let Some(id) = open.pop() {
+///     open.extend(offspring.children(id));
+///     if offspring.children(id).is_empty() {
+///         leaves.push(tree.uuid(id));
+///     }
+/// }
+/// assert_eq!(leaves, ["a3", "u2"]);
+/// # });
+/// ```
 #[derive(Clone, Debug)]
 pub struct Offspring {
     /// Where the children of each node begin in `children`, behind the roots.
@@ -156,11 +219,29 @@ pub struct Offspring {
 
 impl Offspring {
     /// The records that hang on no other.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|compacted| {
+    /// let offspring = compacted.offspring();
+    /// let roots: Vec<String> = offspring.roots().iter().map(|id| compacted.uuid(*id)).collect();
+    /// // A compaction begins anew.
+    /// assert_eq!(roots, ["u1", "c1"]);
+    /// # });
+    /// ```
     pub fn roots(&self) -> &[NodeId] {
         self.slice(0)
     }
 
     /// The records that hang on this one, in the order of the file.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let fork = tree.find("a2").unwrap();
+    /// let offspring = tree.offspring();
+    /// let children: Vec<String> = offspring.children(fork).iter().map(|id| tree.uuid(*id)).collect();
+    /// assert_eq!(children, ["u2", "u3"]);
+    /// # });
+    /// ```
     pub fn children(&self, id: NodeId) -> &[NodeId] {
         self.slice(id.index() + 1)
     }

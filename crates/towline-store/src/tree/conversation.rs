@@ -5,6 +5,13 @@ use std::collections::HashMap;
 use super::{KeptMessages, NodeId, Tree};
 
 /// One record of a conversation.
+///
+/// ```
+/// # towline_testkit::in_home!(|compacted| {
+/// let Step { id, reason } = compacted.conversation()[0];
+/// assert_eq!((compacted.kind(id), reason), (NodeKind::System, Reason::Chain));
+/// # });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The record.
@@ -14,6 +21,14 @@ pub struct Step {
 }
 
 /// Why a record is in a conversation.
+///
+/// ```
+/// # towline_testkit::in_home!(|compacted| {
+/// let steps = compacted.conversation();
+/// let kept = steps.iter().find(|step| step.reason == Reason::Kept).unwrap();
+/// assert_eq!(compacted.uuid(kept.id), "a3");
+/// # });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The leaf hangs on it.
@@ -27,6 +42,14 @@ pub enum Reason {
 impl Tree {
     /// What a session resumed from this transcript would hold, oldest first: notes, attachments and all.
     /// [`Tree::is_message`] tells which of them are messages.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|compacted| {
+    /// let steps = compacted.conversation().into_iter();
+    /// let ids: Vec<String> = steps.map(|step| compacted.uuid(step.id)).collect();
+    /// assert_eq!(ids, ["c1", "s1", "a3", "u2", "a4"]);
+    /// # });
+    /// ```
     pub fn conversation(&self) -> Vec<Step> {
         self.live_leaf()
             .map(|leaf| self.conversation_at(leaf))
@@ -34,6 +57,16 @@ impl Tree {
     }
 
     /// The same for a session that would go on from another record.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|compacted| {
+    /// let leaf = compacted.find("a3").unwrap();
+    /// let steps = compacted.conversation_at(leaf).into_iter();
+    /// let ids: Vec<String> = steps.map(|step| compacted.uuid(step.id)).collect();
+    /// // The result `r1` is not on the chain: its call ran beside the other.
+    /// assert_eq!(ids, ["u1", "a1", "a2", "r1", "r2", "a3"]);
+    /// # });
+    /// ```
     pub fn conversation_at(&self, leaf: NodeId) -> Vec<Step> {
         let chain = self.chain(leaf);
         let mut is_taken = vec![false; self.nodes.len()];

@@ -171,6 +171,13 @@ impl Tree {
     }
 
     /// Whether the record is the result of a tool call.
+    ///
+    /// ```
+    /// # towline_testkit::in_home!(|tree| {
+    /// let results: Vec<_> = tree.nodes().filter(|id| tree.is_tool_result(*id)).collect();
+    /// assert_eq!(results, [tree.find("r1").unwrap()]);
+    /// # });
+    /// ```
     pub fn is_tool_result(&self, id: NodeId) -> bool {
         self.kind(id) == NodeKind::User && self.answers_in(id).next().is_some()
     }

@@ -58,7 +58,8 @@ fn without_example(file: &Source) -> io::Result<Vec<Problem>> {
             Some(Problem::new(
                 &file.path,
                 broken,
-                "show its use in a ``` block of its documentation; towline_testkit::in_session! has an agent for it",
+                "show its use in a ``` block of its documentation; towline_testkit::in_session! has an agent \
+                 for it, in_home! has sessions on disk",
             ))
         })
         .collect())
@@ -183,7 +184,7 @@ fn cannot_run(path: &str, name: &str) -> bool {
 }
 
 /// The crates that are held to this.
-const CRATES: &[&str] = &["towline-host"];
+const CRATES: &[&str] = &["towline-host", "towline-store"];
 
 /// Items whose example is only compiled, each with the reason.
 const NOT_RUN: &[(&str, &str, &str)] = &[(
