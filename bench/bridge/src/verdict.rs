@@ -53,11 +53,6 @@ impl Verdict {
     }
 }
 
-/// The smallest figure.
-pub fn least(figures: impl IntoIterator<Item = f64>) -> f64 {
-    figures.into_iter().fold(f64::NAN, f64::min)
-}
-
 /// The figure in the middle.
 pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
     let mut figures: Vec<_> = figures.into_iter().collect();

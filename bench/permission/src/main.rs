@@ -24,7 +24,11 @@ fn main() -> ExitCode {
         println!("  {:>9.1} µs  {tool} {input}", micros(median));
     }
     all.sort();
-    is_good &= within("median of them", all[all.len() / 2], Duration::from_micros(50));
+    is_good &= within(
+        "median of them",
+        all[all.len() / 2],
+        Duration::from_micros(50),
+    );
 
     println!("\nthe same command under more and more rules");
     let input = json!({"command": "cargo build --release && git status"});
@@ -33,7 +37,10 @@ fn main() -> ExitCode {
         let policy = self::policy(rules);
         let median = median(101, || decision(&policy, "Bash", &input));
         let each = micros(median) * 1000.0 / f64::from(rules);
-        println!("  {:>9.1} µs  {rules:>6} rules, {each:.0} ns each", micros(median));
+        println!(
+            "  {:>9.1} µs  {rules:>6} rules, {each:.0} ns each",
+            micros(median)
+        );
         if let Some((fewer, before)) = last {
             // Linear: not much more for each rule than with fewer of them.
             let growth = micros(median) / micros(before) / (f64::from(rules) / f64::from(fewer));
@@ -48,7 +55,11 @@ fn main() -> ExitCode {
         let median = median(11, || decision(&policy, "Bash", &input));
         is_good &= within(name, median, Duration::from_millis(50));
     }
-    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if is_good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn decision(policy: &Policy, tool: &str, input: &Value) {
@@ -74,7 +85,11 @@ fn micros(time: Duration) -> f64 {
 
 fn within(what: &str, time: Duration, bound: Duration) -> bool {
     let verdict = if time <= bound { "within" } else { "MORE THAN" };
-    println!("  {:>9.1} µs  {what}: {verdict} {:.0} µs", micros(time), micros(bound));
+    println!(
+        "  {:>9.1} µs  {what}: {verdict} {:.0} µs",
+        micros(time),
+        micros(bound)
+    );
     time <= bound
 }
 
@@ -130,8 +145,16 @@ fn long_lines() -> Vec<(&'static str, String)> {
     vec![
         ("one long argument", format!("echo '{}'", fill("abc def "))),
         ("many arguments", format!("rm {}", fill("some/file.txt "))),
-        ("many commands", fill("npm test && ls -la; ").trim_end_matches("; ").to_owned()),
-        ("a here-document", format!("cat <<'EOF'\n{}EOF", fill("a line of text\n"))),
+        (
+            "many commands",
+            fill("npm test && ls -la; ")
+                .trim_end_matches("; ")
+                .to_owned(),
+        ),
+        (
+            "a here-document",
+            format!("cat <<'EOF'\n{}EOF", fill("a line of text\n")),
+        ),
         ("many substitutions", format!("echo {}", fill("$(rm x) "))),
         ("no shell at all", fill("\"'$(`{<")),
     ]

@@ -65,7 +65,12 @@ fn the_sdk_answers_a_question_of_the_agent() {
             let usages = session.progress().usages();
             assert!(usages.main().output > 2 && usages.cost_usd() > Some(0.0));
             let ending = session.close().await;
-            assert!(ending.exit.is_some_and(towline_host::process::Exit::success), "{ending}");
+            assert!(
+                ending
+                    .exit
+                    .is_some_and(towline_host::process::Exit::success),
+                "{ending}"
+            );
         });
     }
 }
