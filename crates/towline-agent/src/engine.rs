@@ -17,6 +17,7 @@ mod mention;
 mod model_call;
 mod outbox;
 mod place;
+mod planning;
 mod result;
 mod running;
 mod scribe;

@@ -179,13 +179,6 @@ impl Transcript {
     }
 
     /// Something is added to the prompt.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "read already, and written once there is something to write"
-        )
-    )]
     pub(crate) fn attachment(&mut self, stamp: Stamp, added: Attachment) -> Vec<Record> {
         let has_text = added.rendered.is_some();
         let rendered = added.rendered.and_then(|text| {

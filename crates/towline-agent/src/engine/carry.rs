@@ -169,6 +169,7 @@ impl Engine {
             return;
         }
         self.take_up_waiting();
+        self.tell_planning();
         if self.config.output.partial_messages {
             let line = self.lines().requesting();
             self.send(line);

@@ -17,7 +17,7 @@ use crate::{
     session::Session,
     transcript::{
         Origin, Persistence, Transcript,
-        happenings::{AssistantBlock, Failure, Prompt, Queued, Stamp, ToolResult},
+        happenings::{AssistantBlock, Attachment, Failure, Prompt, Queued, Stamp, ToolResult},
     },
     turn::{Complete, Ended},
 };
@@ -240,6 +240,12 @@ impl Engine {
     pub(super) fn record_aside(&mut self, text: &str, uuid: Option<Uuid>) {
         let content = Content::Blocks(vec![Block::text(text)]);
         let records = self.scribe.transcript.aside(stamp(uuid), content);
+        self.keep_records(&records);
+    }
+
+    /// Something is added to what was said.
+    pub(super) fn record_attachment(&mut self, added: Attachment) {
+        let records = self.scribe.transcript.attachment(stamp(None), added);
         self.keep_records(&records);
     }
 

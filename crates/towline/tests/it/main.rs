@@ -20,6 +20,7 @@ mod page;
 mod parity;
 mod permission;
 mod permission_real;
+mod planning;
 mod pocket;
 mod pocket_pressure;
 mod pocket_reconnect;
