@@ -150,6 +150,8 @@ pub struct PromptOptions {
     pub memory: bool,
     /// Which of them.
     pub memory_sources: MemorySources,
+    /// Whether a person said that the project's may import files from outside of it.
+    pub outside_imports: bool,
     /// Whether commands and skills are left out (`--disable-slash-commands`).
     pub no_commands: bool,
 }

@@ -82,6 +82,7 @@ pub(super) fn plan(
             append: documents.append_system_prompt.clone(),
             memory: !is_bare && !choices.sources.is_empty(),
             memory_sources: memory_sources(&choices.sources),
+            outside_imports: documents.outside_imports,
             no_commands: flags.has(Id::DisableSlashCommands) || flags.has(Id::SafeMode),
         },
         limits: Limits {
