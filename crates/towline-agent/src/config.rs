@@ -344,6 +344,9 @@ pub struct Shell {
     pub max_timeout: Duration,
     /// How many characters of the output the model gets to see (`BASH_MAX_OUTPUT_LENGTH`).
     pub max_output: usize,
+    /// How long a session that has nothing else to do, and that nobody can say more to, waits for commands in the
+    /// background (`CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS`); nothing for no limit.
+    pub last_wait: Option<Duration>,
 }
 
 impl Default for Shell {
@@ -352,6 +355,8 @@ impl Default for Shell {
             default_timeout: Duration::from_secs(120),
             max_timeout: Duration::from_secs(600),
             max_output: 30_000,
+            // Hosts give an agent five seconds after the end of its input; within these it ends by itself.
+            last_wait: Some(Duration::from_secs(4)),
         }
     }
 }

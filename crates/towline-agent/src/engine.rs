@@ -25,7 +25,11 @@ mod side;
 mod slash;
 mod tasks;
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Instant,
+};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
@@ -116,6 +120,7 @@ pub async fn serve(
             break;
         }
         let deaf = engine.outbox.is_full();
+        let patience = engine.patience();
         let step = tokio::select! {
             read = read(&mut input, &mut decoder), if engine.listens() => Step::Read(read),
             event = engine.model_call.next(), if !deaf => Step::Model(event),
@@ -124,6 +129,7 @@ pub async fn serve(
             Some(ended) = engine.calls.join_next_with_id(), if !deaf => Step::Call(ended),
             written = engine.outbox.write(&mut output), if !engine.outbox.is_empty() => Step::Written(written),
             Some(signal) = signals.recv() => Step::Signal(signal),
+            () = until(patience) => Step::Impatient,
         };
         match step {
             Step::Read(0) => {
@@ -137,6 +143,7 @@ pub async fn serve(
             Step::Call(ended) => engine.handle_call(ended),
             Step::Task(event) => engine.handle_task(event),
             Step::Errand(ticket, answer) => engine.reply(ticket, answer),
+            Step::Impatient => engine.give_up_waiting(),
             // Nobody reads any more: there is nobody to work for.
             Step::Written(Err(_)) => break,
             Step::Written(Ok(())) => {}
@@ -180,6 +187,15 @@ enum Step {
     Errand(Ticket, control::Answered),
     Written(std::io::Result<()>),
     Signal(Signal),
+    Impatient,
+}
+
+/// Waits until then; for ever, if nothing.
+async fn until(deadline: Option<tokio::time::Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Why the agent could not begin.
@@ -245,6 +261,12 @@ struct Engine {
     fatal: Option<String>,
     /// Whether the host is to be told what runs in the background.
     tasks_to_tell: bool,
+    /// The commands in the background whose end is not known yet.
+    background: HashSet<String>,
+    /// Until when they are waited for.
+    waits_until: Option<tokio::time::Instant>,
+    /// What was not waited for any longer, for a person.
+    left_behind: Option<String>,
 }
 
 /// Whether a turn may begin.
@@ -323,6 +345,9 @@ impl Engine {
             was_initialized: false,
             fatal: None,
             tasks_to_tell: false,
+            background: HashSet::new(),
+            waits_until: None,
+            left_behind: None,
         };
         engine.take_on();
         Ok(engine)
@@ -346,18 +371,26 @@ impl Engine {
     }
 
     fn is_done(&self) -> bool {
-        let idle = self.running.is_none() && self.inbox.is_empty() && self.errands.is_empty();
+        let no_tasks = self.background.is_empty() && self.task_events.is_empty();
         self.outbox.is_empty()
             && match self.phase {
                 Phase::Open => false,
-                Phase::Closing => idle,
+                Phase::Closing => self.is_idle() && no_tasks,
                 Phase::Over => true,
             }
     }
 
+    /// Whether there is nothing to be done for anybody.
+    fn is_idle(&self) -> bool {
+        self.running.is_none() && self.inbox.is_empty() && self.errands.is_empty()
+    }
+
     fn exit(&self) -> Exit {
         match &self.fatal {
-            None => Exit::with(u8::from(self.failed)),
+            None => Exit {
+                code: u8::from(self.failed),
+                complaint: self.left_behind.clone(),
+            },
             complaint => Exit {
                 code: 1,
                 complaint: complaint.clone(),

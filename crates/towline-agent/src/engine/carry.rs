@@ -49,7 +49,8 @@ impl Engine {
         let query = batch.iter().any(|prompt| prompt.query);
         if self.config.output.replay_user_messages {
             // Of several only the last stands for what becomes of them together.
-            for prompt in batch.iter().rev().skip(1).rev() {
+            let said: Vec<&Prompt> = batch.iter().filter(|prompt| !prompt.is_own).collect();
+            for prompt in said.iter().rev().skip(1).rev() {
                 let echo = self
                     .lines()
                     .replay(prompt.content.as_ref(), prompt.uuid.clone());
@@ -65,16 +66,17 @@ impl Engine {
             wants_answer: self.config.tools.answer.is_some(),
         };
         let mut running = Running::new(ids, options);
-        running.origin = batch.iter().find_map(|prompt| prompt.origin.clone());
+        running.origin = Prompt::origin_of(&batch);
         self.running = Some(running);
         tracing::debug!(prompts = batch.len(), "a turn begins");
         self.note_state();
         let init = self.init_line();
         self.send(init);
         self.take_in(&batch);
-        if self.config.output.replay_user_messages {
-            let content = Prompt::joined(&batch);
-            let uuid = batch.last().and_then(|prompt| prompt.uuid.clone());
+        let said: Vec<Prompt> = batch.into_iter().filter(|prompt| !prompt.is_own).collect();
+        if self.config.output.replay_user_messages && !said.is_empty() {
+            let content = Prompt::joined(&said);
+            let uuid = said.last().and_then(|prompt| prompt.uuid.clone());
             let mut echo = self.lines().replay(content.as_ref(), uuid);
             echo.timestamp = Some(timestamp());
             if let Some(running) = &mut self.running {
@@ -90,18 +92,22 @@ impl Engine {
     fn take_in(&mut self, batch: &[Prompt]) {
         let content = Prompt::joined(batch);
         let mut blocks = prompt_blocks(content.as_ref());
-        if !batch.iter().any(|prompt| prompt.verbatim) {
+        let said = batch.iter().filter(|prompt| !prompt.is_own);
+        let said: Vec<Prompt> = said.cloned().collect();
+        if !said.iter().any(|prompt| prompt.verbatim) {
             let readable = |path: &Path| self.may_read(path);
             blocks.extend(mentioned(
-                content.as_ref(),
+                Prompt::joined(&said).as_ref(),
                 &self.session.current(),
                 readable,
             ));
         }
         self.session.history.push_user(blocks);
         let content = content.unwrap_or_else(|| Content::from(""));
-        let uuid = batch.last().and_then(|prompt| prompt.uuid.clone());
-        self.record_prompt(&content, uuid, batch.len());
+        let uuid = said.last().and_then(|prompt| prompt.uuid.clone());
+        let own = said.is_empty().then(|| Prompt::origin_of(batch)).flatten();
+        self.record_taken(batch.len());
+        self.record_prompt(&content, uuid, own.as_ref());
     }
 
     /// Carries out what the turn wants.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use towline_protocol::{
-    Block, Content, Json, ModelMessage, Nullable, Text, ToHost, ToolUseId, TranscriptMirror, Uuid,
-    Wire, transcript::Record,
+    Block, Content, Json, ModelMessage, Nullable, Origin as TurnOrigin, Text, ToHost, ToolUseId,
+    TranscriptMirror, Uuid, Wire, transcript::Record,
 };
 use towline_store::{SessionKey, TranscriptWriter};
 
@@ -124,9 +124,13 @@ impl Engine {
         self.keep_records(&records);
     }
 
-    /// A turn begins.
-    pub(super) fn record_prompt(&mut self, content: &Content, uuid: Option<Uuid>, waited: usize) {
-        self.record_taken(waited);
+    /// A turn begins. `origin` is what set it off, if the agent itself says this.
+    pub(super) fn record_prompt(
+        &mut self,
+        content: &Content,
+        uuid: Option<Uuid>,
+        origin: Option<&TurnOrigin>,
+    ) {
         let stamp = Stamp {
             uuid: uuid.unwrap_or_else(lines::new_uuid),
             timestamp: lines::timestamp(),
@@ -136,6 +140,7 @@ impl Engine {
             prompt_id: lines::new_uuid().to_string().into(),
             permission_mode: self.session.mode().clone(),
             source: Text::from_static("sdk"),
+            origin: origin.map(Wire::to_standard_json),
         };
         let records = self.scribe.transcript.user_prompt(stamp, prompt);
         self.keep_records(&records);

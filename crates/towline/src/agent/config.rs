@@ -279,7 +279,13 @@ fn shell(environment: &Environment) -> Shell {
     let max_timeout = time("BASH_MAX_TIMEOUT_MS").unwrap_or(usual.max_timeout);
     let max_output = number(environment, "BASH_MAX_OUTPUT_LENGTH");
     let max_output = max_output.and_then(|most| usize::try_from(most).ok());
+    let last_wait = match number(environment, "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS") {
+        None => usual.last_wait,
+        Some(0) => None,
+        Some(most) => Some(Duration::from_millis(most)),
+    };
     Shell {
+        last_wait,
         default_timeout,
         // What a command gets without asking it may ask for.
         max_timeout: max_timeout.max(default_timeout),

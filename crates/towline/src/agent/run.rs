@@ -108,7 +108,7 @@ async fn answer(
         }
     };
     Ok(match (exit.code, failed) {
-        (0, true) => Exit::with(1),
+        (0, true) => Exit { code: 1, ..exit },
         _ => exit,
     })
 }

@@ -8,6 +8,7 @@
 mod agent;
 mod answers;
 mod api_failures;
+mod background;
 mod backpressure;
 mod bad_input;
 mod clear;
