@@ -120,6 +120,8 @@ pub struct ModelOptions {
     pub thinking: Option<ThinkingOption>,
     /// `--max-thinking-tokens`.
     pub max_thinking_tokens: Option<u64>,
+    /// `--thinking-display`: what is shown of its thoughts; nothing for what is usual.
+    pub thinking_display: Option<String>,
     /// `--effort`.
     pub effort: Option<String>,
     /// `--betas`.

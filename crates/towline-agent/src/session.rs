@@ -111,6 +111,7 @@ impl Session {
             messages: self.history.messages(),
             max_tokens: catalogue::max_tokens(&self.model, &config.model),
             thinking: catalogue::thinking(&self.model, &config.model),
+            thinking_display: config.model.thinking_display.clone(),
             effort: catalogue::effort(&self.model, &config.model),
             betas: config.model.betas.clone(),
             session_id: self.id.to_string(),

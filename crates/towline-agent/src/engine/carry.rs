@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     history::prompt_blocks,
-    model::cost::BYTES_IN_TOKEN,
+    model::{USUAL_DISPLAY, cost::BYTES_IN_TOKEN},
     tools::{Change, ToolCall, structured_output},
     turn::{Call, Complete, Ended, Note, Output, Said, TurnOptions},
 };
@@ -234,7 +234,7 @@ impl Engine {
         }
         let mut line = self.lines().stream_event(event, message.as_ref());
         if begins || thinks {
-            line.thinking_display = Some(Text::from_static(THINKING_DISPLAY));
+            line.thinking_display = Some(self.thinking_display());
         }
         if begins {
             line.ttft_ms = Some(since_request);
@@ -260,13 +260,19 @@ impl Engine {
                 .as_mut()
                 .and_then(|running| running.thinking.take());
             line.thinking_duration_ms = thinking.map(|(since, _)| millis(since.elapsed()));
-            line.thinking_display = Some(Text::from_static(THINKING_DISPLAY));
+            line.thinking_display = Some(self.thinking_display());
         }
         if let Some(running) = &mut self.running {
             running.clock.text();
             running.said.extend(line.uuid.clone());
         }
         self.send(ToHost::Assistant(Box::new(line)));
+    }
+
+    /// What is shown of thoughts.
+    fn thinking_display(&self) -> Text {
+        let asked = self.config.model.thinking_display.as_deref();
+        asked.unwrap_or(USUAL_DISPLAY).into()
     }
 
     /// The host is told how much the model thinks, about; the API counts only at the end.
@@ -507,8 +513,6 @@ fn abandoned(input_tokens: u64) -> String {
 /// What a result says of a model that refused.
 pub(super) const REFUSED: &str = "API Error: the model's safeguards stopped the answer twice. Ask in other words, or \
                                   try another model with --model";
-/// How thinking is shown: as it comes.
-const THINKING_DISPLAY: &str = "updates";
 const GO_ON: &str = "The answer hit the limit of output tokens. Go on right where it stopped, without repeating anything; \
                      break what is left into smaller pieces.";
 const ANSWER: &str = "[structured-output-enforce] Nobody reads words here: give the answer by calling the StructuredOutput tool \

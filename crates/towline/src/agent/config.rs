@@ -253,6 +253,7 @@ fn model(
         usual: usual.map(trimmed),
         fallback: owned(flags, Id::FallbackModel),
         thinking: choices.thinking,
+        thinking_display: owned(flags, Id::ThinkingDisplay),
         max_thinking_tokens: choices
             .max_thinking_tokens
             .or_else(|| number(environment, "MAX_THINKING_TOKENS")),

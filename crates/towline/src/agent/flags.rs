@@ -135,6 +135,7 @@ flags! {
         FallbackModel ["--fallback-model"] Value("model"), "the model to take when that one is overloaded";
         Effort ["--effort"] Value("level"), "low, medium, high, xhigh or max";
         Thinking ["--thinking"] Value("mode"), "enabled, adaptive or disabled";
+        ThinkingDisplay ["--thinking-display"] Value("display"), "what is shown of that: summarized, omitted or highlights";
         MaxThinkingTokens ["--max-thinking-tokens"] Value("tokens"), "how long it may think";
         Betas ["--betas"] Many("betas"), "beta features of the API";
         SystemPrompt ["--system-prompt"] Value("prompt"), "instead of our own";
@@ -191,7 +192,6 @@ flags! {
         ScreenReader ["--ax-screen-reader"] Nothing, "output is plain text anyway";
         SystemPromptSnapshot ["--system-prompt-snapshot"] Value("on|off"), "";
         TaskBudget ["--task-budget"] Value("tokens"), "";
-        ThinkingDisplay ["--thinking-display"] Value("display"), "";
     }
     "Known, and refused" {
         Background ["--bg", "--background"] Nothing, "nothing runs unseen; start it with your shell's `&`";
