@@ -148,12 +148,12 @@ pub async fn serve(
             Step::Written(Err(_)) => break,
             Step::Written(Ok(())) => {}
             Step::Signal(Signal::Interrupt) => engine.handle_interrupt_signal(),
-            Step::Signal(signal) => return engine.end_with(signal).await,
+            Step::Signal(signal) => return engine.end_with(signal, &mut output).await,
         }
     }
     // What was taken by a pipe's buffer may not have left it: something else may have happened before the flush was over.
     if let Err(signal) = outbox::flushed(&mut output, &mut signals).await {
-        return engine.end_with(signal).await;
+        return engine.end_with(signal, &mut output).await;
     }
     engine.commands.stop_all().await;
     engine.exit()
@@ -213,11 +213,7 @@ async fn refuse(refused: Refused, output: &mut (impl AsyncWrite + Unpin)) -> Exi
     if let Some(line) = refused.line {
         outbox.push(line);
     }
-    while !outbox.is_empty() {
-        if outbox.write(output).await.is_err() {
-            break;
-        }
-    }
+    outbox.write_all(output).await;
     Exit {
         code: 1,
         complaint: Some(refused.complaint),
@@ -398,11 +394,22 @@ impl Engine {
         }
     }
 
-    /// Ends at once: what runs is stopped, and nothing more is said.
-    async fn end_with(&mut self, signal: Signal) -> Exit {
+    /// Ends at once: what runs is stopped. Of commands that were cut off the host and the transcript are told, and
+    /// nothing else.
+    async fn end_with(&mut self, signal: Signal, output: &mut (impl AsyncWrite + Unpin)) -> Exit {
         self.model_call.stop();
         self.calls.shutdown().await;
         self.commands.stop_all().await;
+        let cut_off = self
+            .running
+            .as_mut()
+            .map(|running| running.turn.handle_end());
+        for ended in cut_off.into_iter().flatten() {
+            self.show_result(&ended);
+        }
+        // Whoever does not read is not waited for.
+        let last_words = self.outbox.write_all(output);
+        tokio::time::timeout(LAST_WORDS, last_words).await.ok();
         Exit::with(signal.exit_code())
     }
 
@@ -618,3 +625,6 @@ impl Engine {
         }
     }
 }
+
+/// How long a host has to read what is said at the end; the process has little more.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(500);

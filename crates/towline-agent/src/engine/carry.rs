@@ -388,7 +388,7 @@ impl Engine {
         self.call_ids.insert(handle.id(), call.id);
     }
 
-    fn show_result(&mut self, ended: &Ended) {
+    pub(super) fn show_result(&mut self, ended: &Ended) {
         for change in &ended.outcome.changes {
             self.apply(change);
         }
