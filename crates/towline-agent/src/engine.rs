@@ -15,6 +15,7 @@ mod init;
 mod lines;
 mod mention;
 mod model_call;
+mod notices;
 mod outbox;
 mod place;
 mod planning;
@@ -263,6 +264,8 @@ struct Engine {
     waits_until: Option<tokio::time::Instant>,
     /// What was not waited for any longer, for a person.
     left_behind: Option<String>,
+    /// What the host is to be told with the next turn.
+    notices: Vec<String>,
 }
 
 /// Whether a turn may begin.
@@ -310,6 +313,7 @@ impl Engine {
         for notice in notices.iter().chain(&memory.left_out) {
             tracing::warn!("{notice}");
         }
+        let notices = notices::of_start(&config, &memory);
         let (commands, task_events) = Commands::new(place::command_options(&config, &session.id));
         let mut engine = Self {
             model: Arc::new(Model::new(&config.provider, &config.model)),
@@ -344,6 +348,7 @@ impl Engine {
             background: HashSet::new(),
             waits_until: None,
             left_behind: None,
+            notices,
         };
         engine.take_on();
         Ok(engine)

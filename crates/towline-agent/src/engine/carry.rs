@@ -72,6 +72,7 @@ impl Engine {
         self.note_state();
         let init = self.init_line();
         self.send(init);
+        self.tell_notices();
         self.take_in(&batch);
         let said: Vec<Prompt> = batch.into_iter().filter(|prompt| !prompt.is_own).collect();
         if self.config.output.replay_user_messages && !said.is_empty() {

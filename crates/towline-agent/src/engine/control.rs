@@ -144,6 +144,7 @@ impl Engine {
         if let Some(title) = &request.title {
             self.rename(title);
         }
+        self.note_missing(request);
         let response = self.introduction().to_standard_json();
         self.peer.reply(
             ticket,

@@ -17,6 +17,7 @@ mod dialect_session;
 mod driven;
 mod fetched_files;
 mod identity;
+mod notices;
 mod page;
 mod parity;
 mod permission;
