@@ -93,10 +93,7 @@ pub(super) fn plan(
             only: only_tools(flags),
             answer: documents.answer.clone(),
         },
-        mcp: McpOptions {
-            servers: documents.servers.clone(),
-            strict: flags.has(Id::StrictMcpConfig) || flags.has(Id::SafeMode),
-        },
+        mcp: servers(flags, &documents),
         files: files(choices.files, &environment),
         shell: shell(&environment),
         web: api::web(&environment),
@@ -127,6 +124,13 @@ pub(super) fn plan(
         notices,
         unknown_model,
     })
+}
+
+fn servers(flags: &RawFlags, documents: &Documents) -> McpOptions {
+    McpOptions {
+        servers: documents.servers.clone(),
+        strict: flags.has(Id::StrictMcpConfig) || flags.has(Id::SafeMode),
+    }
 }
 
 /// Files to fetch, with a token of their own if there is one.
