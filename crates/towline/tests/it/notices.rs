@@ -25,7 +25,7 @@ fn notices(ended: &Ended) -> Vec<String> {
 }
 
 /// One turn with the responder that needs no account, after an introduction.
-fn have_turn(room: &RealCli, arguments: &[&str], introduction: Value) -> (Value, Ended) {
+fn have_turn(room: &RealCli, arguments: &[&str], introduction: &Value) -> (Value, Ended) {
     block_on(async {
         let arguments = [&["--model", "offline"], arguments].concat();
         let mut agent = Driven::start(room, "http://127.0.0.1:9", &arguments);
@@ -53,7 +53,7 @@ fn answer(room: &RealCli, home: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn hooks_and_servers_that_do_not_run_were_dropped_in_silence() {
     let room = towline_room();
-    let (answer_to, ended) = have_turn(&room, &[], introduction());
+    let (answer_to, ended) = have_turn(&room, &[], &introduction());
     let answer_to = &answer_to["response"]["response"];
     assert_eq!(answer_to["hook_on_failure_supported"], false);
     assert_eq!(notices(&ended), [] as [&str; 0]);
@@ -72,7 +72,7 @@ fn hooks_and_servers_that_do_not_run_were_dropped_in_silence() {
         (&[], with_servers, servers),
         (&[], without, ""),
     ] {
-        let (_, ended) = have_turn(&room, arguments, introduction);
+        let (_, ended) = have_turn(&room, arguments, &introduction);
         let expected: Vec<&str> = Some(expected)
             .filter(|text| !text.is_empty())
             .into_iter()
@@ -81,8 +81,11 @@ fn hooks_and_servers_that_do_not_run_were_dropped_in_silence() {
         assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     }
     fs::write(room.project().join(".mcp.json"), SERVERS).unwrap();
-    assert_eq!(notices(&have_turn(&room, &[], introduction()).1), [servers]);
-    let (_, ended) = have_turn(&room, &["--strict-mcp-config"], introduction());
+    assert_eq!(
+        notices(&have_turn(&room, &[], &introduction()).1),
+        [servers]
+    );
+    let (_, ended) = have_turn(&room, &["--strict-mcp-config"], &introduction());
     assert_eq!(notices(&ended), [] as [&str; 0]);
     assert!(!room.project().join("hooked").exists());
 
@@ -112,7 +115,7 @@ fn what_a_memory_file_imports_from_outside_was_left_out_in_silence() {
     let project = room.project();
     fs::write(room.home().join("shared.md"), "Say please.").unwrap();
     fs::write(project.join("CLAUDE.md"), "@~/shared.md").unwrap();
-    let (_, ended) = have_turn(&room, &[], introduction());
+    let (_, ended) = have_turn(&room, &[], &introduction());
     let notices_then = notices(&ended);
     assert_eq!(notices_then.len(), 1, "{notices_then:?}");
     assert!(

@@ -41,7 +41,7 @@ fn messages(api: &ScriptApi) -> Vec<Value> {
     request["messages"].as_array().unwrap().clone()
 }
 
-async fn control(agent: &mut Driven, request: Value) {
+async fn control(agent: &mut Driven, request: &Value) {
     agent
         .say(&json!({"type": "control_request", "request_id": "1", "request": request}))
         .await;
@@ -51,7 +51,7 @@ async fn control(agent: &mut Driven, request: Value) {
 
 async fn set_mode(agent: &mut Driven, mode: &str) {
     let request = json!({"subtype": "set_permission_mode", "mode": mode});
-    control(agent, request).await;
+    control(agent, &request).await;
 }
 
 /// The records of the only session of a room.
@@ -133,7 +133,7 @@ fn what_the_host_wants_of_a_plan_was_dropped() {
         let mut agent = Driven::start(&room, &api.url(), &arguments);
         let wishes = "Number the steps in Roman numerals.";
         let request = json!({"subtype": "initialize", "planModeInstructions": wishes});
-        control(&mut agent, request).await;
+        control(&mut agent, &request).await;
         agent.ask("how would you do it?").await;
         assert_eq!(told(&api), (1, 0));
         assert!(last(&api)["messages"].to_string().contains(wishes));
