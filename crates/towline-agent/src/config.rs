@@ -120,6 +120,8 @@ pub struct ModelOptions {
     pub thinking: Option<ThinkingOption>,
     /// `--max-thinking-tokens`.
     pub max_thinking_tokens: Option<u64>,
+    /// `--thinking-display`: what is shown of its thoughts; nothing for what is usual.
+    pub thinking_display: Option<String>,
     /// `--effort`.
     pub effort: Option<String>,
     /// `--betas`.
@@ -150,6 +152,8 @@ pub struct PromptOptions {
     pub memory: bool,
     /// Which of them.
     pub memory_sources: MemorySources,
+    /// Whether a person said that the project's may import files from outside of it.
+    pub outside_imports: bool,
     /// Whether commands and skills are left out (`--disable-slash-commands`).
     pub no_commands: bool,
 }
@@ -342,6 +346,9 @@ pub struct Shell {
     pub max_timeout: Duration,
     /// How many characters of the output the model gets to see (`BASH_MAX_OUTPUT_LENGTH`).
     pub max_output: usize,
+    /// How long a session that has nothing else to do, and that nobody can say more to, waits for commands in the
+    /// background (`CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS`); nothing for no limit.
+    pub last_wait: Option<Duration>,
 }
 
 impl Default for Shell {
@@ -350,6 +357,8 @@ impl Default for Shell {
             default_timeout: Duration::from_secs(120),
             max_timeout: Duration::from_secs(600),
             max_output: 30_000,
+            // Hosts give an agent five seconds after the end of its input; within these it ends by itself.
+            last_wait: Some(Duration::from_secs(4)),
         }
     }
 }

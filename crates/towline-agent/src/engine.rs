@@ -15,8 +15,10 @@ mod init;
 mod lines;
 mod mention;
 mod model_call;
+mod notices;
 mod outbox;
 mod place;
+mod planning;
 mod result;
 mod running;
 mod scribe;
@@ -24,7 +26,11 @@ mod side;
 mod slash;
 mod tasks;
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Instant,
+};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
@@ -115,6 +121,7 @@ pub async fn serve(
             break;
         }
         let deaf = engine.outbox.is_full();
+        let patience = engine.patience();
         let step = tokio::select! {
             read = read(&mut input, &mut decoder), if engine.listens() => Step::Read(read),
             event = engine.model_call.next(), if !deaf => Step::Model(event),
@@ -123,6 +130,7 @@ pub async fn serve(
             Some(ended) = engine.calls.join_next_with_id(), if !deaf => Step::Call(ended),
             written = engine.outbox.write(&mut output), if !engine.outbox.is_empty() => Step::Written(written),
             Some(signal) = signals.recv() => Step::Signal(signal),
+            () = until(patience) => Step::Impatient,
         };
         match step {
             Step::Read(0) => {
@@ -136,16 +144,17 @@ pub async fn serve(
             Step::Call(ended) => engine.handle_call(ended),
             Step::Task(event) => engine.handle_task(event),
             Step::Errand(ticket, answer) => engine.reply(ticket, answer),
+            Step::Impatient => engine.give_up_waiting(),
             // Nobody reads any more: there is nobody to work for.
             Step::Written(Err(_)) => break,
             Step::Written(Ok(())) => {}
             Step::Signal(Signal::Interrupt) => engine.handle_interrupt_signal(),
-            Step::Signal(signal) => return engine.end_with(signal).await,
+            Step::Signal(signal) => return engine.end_with(signal, &mut output).await,
         }
     }
     // What was taken by a pipe's buffer may not have left it: something else may have happened before the flush was over.
     if let Err(signal) = outbox::flushed(&mut output, &mut signals).await {
-        return engine.end_with(signal).await;
+        return engine.end_with(signal, &mut output).await;
     }
     engine.commands.stop_all().await;
     engine.exit()
@@ -179,6 +188,15 @@ enum Step {
     Errand(Ticket, control::Answered),
     Written(std::io::Result<()>),
     Signal(Signal),
+    Impatient,
+}
+
+/// Waits until then; for ever, if nothing.
+async fn until(deadline: Option<tokio::time::Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Why the agent could not begin.
@@ -196,11 +214,7 @@ async fn refuse(refused: Refused, output: &mut (impl AsyncWrite + Unpin)) -> Exi
     if let Some(line) = refused.line {
         outbox.push(line);
     }
-    while !outbox.is_empty() {
-        if outbox.write(output).await.is_err() {
-            break;
-        }
-    }
+    outbox.write_all(output).await;
     Exit {
         code: 1,
         complaint: Some(refused.complaint),
@@ -244,6 +258,14 @@ struct Engine {
     fatal: Option<String>,
     /// Whether the host is to be told what runs in the background.
     tasks_to_tell: bool,
+    /// The commands in the background whose end is not known yet.
+    background: HashSet<String>,
+    /// Until when they are waited for.
+    waits_until: Option<tokio::time::Instant>,
+    /// What was not waited for any longer, for a person.
+    left_behind: Option<String>,
+    /// What the host is to be told with the next turn.
+    notices: Vec<String>,
 }
 
 /// Whether a turn may begin.
@@ -291,6 +313,7 @@ impl Engine {
         for notice in notices.iter().chain(&memory.left_out) {
             tracing::warn!("{notice}");
         }
+        let notices = notices::of_start(&config, &memory);
         let (commands, task_events) = Commands::new(place::command_options(&config, &session.id));
         let mut engine = Self {
             model: Arc::new(Model::new(&config.provider, &config.model)),
@@ -322,6 +345,10 @@ impl Engine {
             was_initialized: false,
             fatal: None,
             tasks_to_tell: false,
+            background: HashSet::new(),
+            waits_until: None,
+            left_behind: None,
+            notices,
         };
         engine.take_on();
         Ok(engine)
@@ -345,18 +372,26 @@ impl Engine {
     }
 
     fn is_done(&self) -> bool {
-        let idle = self.running.is_none() && self.inbox.is_empty() && self.errands.is_empty();
+        let no_tasks = self.background.is_empty() && self.task_events.is_empty();
         self.outbox.is_empty()
             && match self.phase {
                 Phase::Open => false,
-                Phase::Closing => idle,
+                Phase::Closing => self.is_idle() && no_tasks,
                 Phase::Over => true,
             }
     }
 
+    /// Whether there is nothing to be done for anybody.
+    fn is_idle(&self) -> bool {
+        self.running.is_none() && self.inbox.is_empty() && self.errands.is_empty()
+    }
+
     fn exit(&self) -> Exit {
         match &self.fatal {
-            None => Exit::with(u8::from(self.failed)),
+            None => Exit {
+                code: u8::from(self.failed),
+                complaint: self.left_behind.clone(),
+            },
             complaint => Exit {
                 code: 1,
                 complaint: complaint.clone(),
@@ -364,11 +399,22 @@ impl Engine {
         }
     }
 
-    /// Ends at once: what runs is stopped, and nothing more is said.
-    async fn end_with(&mut self, signal: Signal) -> Exit {
+    /// Ends at once: what runs is stopped. Of commands that were cut off the host and the transcript are told, and
+    /// nothing else.
+    async fn end_with(&mut self, signal: Signal, output: &mut (impl AsyncWrite + Unpin)) -> Exit {
         self.model_call.stop();
         self.calls.shutdown().await;
         self.commands.stop_all().await;
+        let cut_off = self
+            .running
+            .as_mut()
+            .map(|running| running.turn.handle_end());
+        for ended in cut_off.into_iter().flatten() {
+            self.show_result(&ended);
+        }
+        // Whoever does not read is not waited for.
+        let last_words = self.outbox.write_all(output);
+        tokio::time::timeout(LAST_WORDS, last_words).await.ok();
         Exit::with(signal.exit_code())
     }
 
@@ -584,3 +630,6 @@ impl Engine {
         }
     }
 }
+
+/// How long a host has to read what is said at the end; the process has little more.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(500);

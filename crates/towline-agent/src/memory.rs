@@ -4,7 +4,8 @@
 //! root down to the working directory (`CLAUDE.md`, `.claude/CLAUDE.md`, `.claude/rules/*.md`, `CLAUDE.local.md`). A
 //! file may import others with `@path`, and theirs stand behind it.
 //!
-//! A project's files come with the project, whoever wrote that: they cannot import what lies outside of it.
+//! A project's files come with the project, whoever wrote that: they cannot import what lies outside of it, unless a
+//! person said that they may. The user's own file for the project can.
 
 mod imports;
 
@@ -64,6 +65,8 @@ pub(crate) struct MemoryPlaces<'a> {
     pub(crate) cwd: &'a Path,
     /// Which of them count.
     pub(crate) sources: MemorySources,
+    /// Whether a project's files may import what lies outside of it.
+    pub(crate) outside_imports: bool,
 }
 
 impl Memory {
@@ -83,7 +86,7 @@ impl Memory {
         let directories: Vec<&Path> = places.cwd.ancestors().collect();
         for directory in directories.into_iter().rev() {
             // What a file may import: what is beside or below it, or in the project.
-            let around = Some([directory, places.cwd]);
+            let around = (!places.outside_imports).then_some([directory, places.cwd]);
             if places.sources.project {
                 let inner = directory.join(".claude");
                 reader.add(&directory.join(FILE), MemoryKind::Project, around);
@@ -91,7 +94,7 @@ impl Memory {
                 reader.add_rules(&inner.join(RULES), MemoryKind::Project, around);
             }
             if places.sources.local {
-                reader.add(&directory.join(LOCAL_FILE), MemoryKind::Local, around);
+                reader.add(&directory.join(LOCAL_FILE), MemoryKind::Local, None);
             }
         }
         reader.memory

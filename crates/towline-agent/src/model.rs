@@ -73,6 +73,8 @@ pub(crate) struct Request {
     pub(crate) max_tokens: u64,
     /// How it thinks.
     pub(crate) thinking: Thinking,
+    /// What is shown of that: `summarized`, `omitted`, …; nothing for what is usual.
+    pub(crate) thinking_display: Option<String>,
     /// How hard it tries: `low`, `medium`, `high`, …
     pub(crate) effort: Option<String>,
     /// Beta features, as in `--betas`.
@@ -80,6 +82,9 @@ pub(crate) struct Request {
     /// The session, for the request's metadata.
     pub(crate) session_id: String,
 }
+
+/// What CLI 2.1.325 wants to be shown of thoughts: all of them, as they come.
+pub(crate) const USUAL_DISPLAY: &str = "updates";
 
 /// How the model thinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -39,6 +39,8 @@ pub(crate) struct Resumed {
     pub(crate) title: Option<Text>,
     /// The agent that it was.
     pub(crate) agent: Option<Text>,
+    /// What the model was told of planning, until it was told that this is over.
+    pub(crate) plan_told: Option<String>,
     /// The mode of its last prompt.
     #[cfg_attr(
         not(test),
@@ -221,6 +223,7 @@ fn read(session: Session, is_fork: bool, up_to: &UpTo<'_>) -> Result<Resumed, Re
         }
         conversation.add(&record);
     }
+    let plan_told = conversation.plan_told.take();
     let messages = conversation.into_messages();
     if messages.is_empty() {
         return Err(unknown());
@@ -237,6 +240,7 @@ fn read(session: Session, is_fork: bool, up_to: &UpTo<'_>) -> Result<Resumed, Re
         cost: notes.cost,
         title: notes.title,
         agent: notes.agent,
+        plan_told,
         permission_mode: turns.permission_mode,
         session,
     })

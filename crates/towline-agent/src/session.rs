@@ -37,6 +37,10 @@ pub(crate) struct Session {
     pub(crate) system_prompt: Option<String>,
     /// What the host wants after the system prompt.
     pub(crate) append_system_prompt: Option<String>,
+    /// What the host wants of a plan (`planModeInstructions`).
+    pub(crate) plan_instructions: Option<String>,
+    /// What the model was told of planning, until it was told that this is over.
+    pub(crate) plan_told: Option<String>,
 }
 
 impl Session {
@@ -74,6 +78,8 @@ impl Session {
             },
             system_prompt: config.prompt.replace.clone(),
             append_system_prompt: config.prompt.append.clone(),
+            plan_instructions: None,
+            plan_told: resumed.and_then(|resumed| resumed.plan_told.clone()),
         };
         (session, notices)
     }
@@ -105,6 +111,7 @@ impl Session {
             messages: self.history.messages(),
             max_tokens: catalogue::max_tokens(&self.model, &config.model),
             thinking: catalogue::thinking(&self.model, &config.model),
+            thinking_display: config.model.thinking_display.clone(),
             effort: catalogue::effort(&self.model, &config.model),
             betas: config.model.betas.clone(),
             session_id: self.id.to_string(),

@@ -144,7 +144,9 @@ impl Transcript {
     pub(crate) fn user_prompt(&mut self, stamp: Stamp, prompt: Prompt) -> Vec<Record> {
         self.turns += 1;
         self.prompt_id = Some(prompt.prompt_id.clone());
-        self.last_prompt = Some(shortened(&prompt.content.text()));
+        if prompt.origin.is_none() {
+            self.last_prompt = Some(shortened(&prompt.content.text()));
+        }
         let position = format!(r#"{{"promptIndex":0,"turnIndex":{}}}"#, self.turns);
         let record = chained!(
             self,
@@ -156,6 +158,7 @@ impl Transcript {
                 prompt_source: Some(prompt.source.clone()),
                 turn_origin: Some(prompt.source),
                 turn_position: towline_protocol::Json::new(position).ok(),
+                origin: prompt.origin,
             }
         );
         let mut records = self.kept(Record::User(Box::new(record)));
@@ -179,13 +182,6 @@ impl Transcript {
     }
 
     /// Something is added to the prompt.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "read already, and written once there is something to write"
-        )
-    )]
     pub(crate) fn attachment(&mut self, stamp: Stamp, added: Attachment) -> Vec<Record> {
         let has_text = added.rendered.is_some();
         let rendered = added.rendered.and_then(|text| {

@@ -265,6 +265,14 @@ impl Turn {
         self.progress();
     }
 
+    /// The process ends, and all that it started: the results of the commands that ran, and nothing else any more.
+    pub(crate) fn handle_end(&mut self) -> Vec<Ended> {
+        self.state = State::Over;
+        self.outputs.clear();
+        self.calls.kill_commands();
+        self.calls.next_to_show()
+    }
+
     /// The money is spent: no more model calls.
     pub(crate) fn handle_budget_spent(&mut self) {
         if self.state != State::Over {

@@ -109,11 +109,23 @@ impl Home {
     /// # Errors
     /// When the file that says so cannot be read. Then nothing is trusted.
     pub fn trusts(&self, workspace: &Workspace) -> Result<bool> {
+        self.remembers(workspace, "hasTrustDialogAccepted")
+    }
+
+    /// Whether a person said that the memory files of a workspace may import files from outside of it.
+    ///
+    /// # Errors
+    /// When the file that says so cannot be read. Then nobody said so.
+    pub fn allows_outside_imports(&self, workspace: &Workspace) -> Result<bool> {
+        self.remembers(workspace, "hasClaudeMdExternalIncludesApproved")
+    }
+
+    fn remembers(&self, workspace: &Workspace, what: &str) -> Result<bool> {
         let path = self.state_file();
         let Some(text) = read_bounded(path, LARGEST_STATE)? else {
             return Ok(false);
         };
-        is_trusted(&text, workspace.trusted_as()).map_err(|error| Error::Unusable {
+        is_true(&text, workspace.trusted_as(), what).map_err(|error| Error::Unusable {
             path: path.to_owned(),
             problem: format!("not the JSON that it should be: {error}"),
         })
@@ -121,7 +133,7 @@ impl Home {
 }
 
 /// Looks at one project alone: the file holds much else, and can be large.
-fn is_trusted(state: &str, folder: &Path) -> serde_json::Result<bool> {
+fn is_true(state: &str, folder: &Path, what: &str) -> serde_json::Result<bool> {
     let state: BTreeMap<String, &RawValue> = serde_json::from_str(state)?;
     let Some(projects) = state.get("projects") else {
         return Ok(false);
@@ -131,8 +143,8 @@ fn is_trusted(state: &str, folder: &Path) -> serde_json::Result<bool> {
         return Ok(false);
     };
     let project: BTreeMap<String, &RawValue> = serde_json::from_str(project.get())?;
-    let accepted = project.get("hasTrustDialogAccepted");
-    Ok(accepted.is_some_and(|accepted| accepted.get() == "true"))
+    let said = project.get(what);
+    Ok(said.is_some_and(|said| said.get() == "true"))
 }
 
 /// The main folder of the repository whose checkout this folder is.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     history::prompt_blocks,
-    model::cost::BYTES_IN_TOKEN,
+    model::{USUAL_DISPLAY, cost::BYTES_IN_TOKEN},
     tools::{Change, ToolCall, structured_output},
     turn::{Call, Complete, Ended, Note, Output, Said, TurnOptions},
 };
@@ -49,7 +49,8 @@ impl Engine {
         let query = batch.iter().any(|prompt| prompt.query);
         if self.config.output.replay_user_messages {
             // Of several only the last stands for what becomes of them together.
-            for prompt in batch.iter().rev().skip(1).rev() {
+            let said: Vec<&Prompt> = batch.iter().filter(|prompt| !prompt.is_own).collect();
+            for prompt in said.iter().rev().skip(1).rev() {
                 let echo = self
                     .lines()
                     .replay(prompt.content.as_ref(), prompt.uuid.clone());
@@ -65,16 +66,18 @@ impl Engine {
             wants_answer: self.config.tools.answer.is_some(),
         };
         let mut running = Running::new(ids, options);
-        running.origin = batch.iter().find_map(|prompt| prompt.origin.clone());
+        running.origin = Prompt::origin_of(&batch);
         self.running = Some(running);
         tracing::debug!(prompts = batch.len(), "a turn begins");
         self.note_state();
         let init = self.init_line();
         self.send(init);
+        self.tell_notices();
         self.take_in(&batch);
-        if self.config.output.replay_user_messages {
-            let content = Prompt::joined(&batch);
-            let uuid = batch.last().and_then(|prompt| prompt.uuid.clone());
+        let said: Vec<Prompt> = batch.into_iter().filter(|prompt| !prompt.is_own).collect();
+        if self.config.output.replay_user_messages && !said.is_empty() {
+            let content = Prompt::joined(&said);
+            let uuid = said.last().and_then(|prompt| prompt.uuid.clone());
             let mut echo = self.lines().replay(content.as_ref(), uuid);
             echo.timestamp = Some(timestamp());
             if let Some(running) = &mut self.running {
@@ -90,18 +93,22 @@ impl Engine {
     fn take_in(&mut self, batch: &[Prompt]) {
         let content = Prompt::joined(batch);
         let mut blocks = prompt_blocks(content.as_ref());
-        if !batch.iter().any(|prompt| prompt.verbatim) {
+        let said = batch.iter().filter(|prompt| !prompt.is_own);
+        let said: Vec<Prompt> = said.cloned().collect();
+        if !said.iter().any(|prompt| prompt.verbatim) {
             let readable = |path: &Path| self.may_read(path);
             blocks.extend(mentioned(
-                content.as_ref(),
+                Prompt::joined(&said).as_ref(),
                 &self.session.current(),
                 readable,
             ));
         }
         self.session.history.push_user(blocks);
         let content = content.unwrap_or_else(|| Content::from(""));
-        let uuid = batch.last().and_then(|prompt| prompt.uuid.clone());
-        self.record_prompt(&content, uuid, batch.len());
+        let uuid = said.last().and_then(|prompt| prompt.uuid.clone());
+        let own = said.is_empty().then(|| Prompt::origin_of(batch)).flatten();
+        self.record_taken(batch.len());
+        self.record_prompt(&content, uuid, own.as_ref());
     }
 
     /// Carries out what the turn wants.
@@ -169,6 +176,7 @@ impl Engine {
             return;
         }
         self.take_up_waiting();
+        self.tell_planning();
         if self.config.output.partial_messages {
             let line = self.lines().requesting();
             self.send(line);
@@ -227,7 +235,7 @@ impl Engine {
         }
         let mut line = self.lines().stream_event(event, message.as_ref());
         if begins || thinks {
-            line.thinking_display = Some(Text::from_static(THINKING_DISPLAY));
+            line.thinking_display = Some(self.thinking_display());
         }
         if begins {
             line.ttft_ms = Some(since_request);
@@ -253,13 +261,19 @@ impl Engine {
                 .as_mut()
                 .and_then(|running| running.thinking.take());
             line.thinking_duration_ms = thinking.map(|(since, _)| millis(since.elapsed()));
-            line.thinking_display = Some(Text::from_static(THINKING_DISPLAY));
+            line.thinking_display = Some(self.thinking_display());
         }
         if let Some(running) = &mut self.running {
             running.clock.text();
             running.said.extend(line.uuid.clone());
         }
         self.send(ToHost::Assistant(Box::new(line)));
+    }
+
+    /// What is shown of thoughts.
+    fn thinking_display(&self) -> Text {
+        let asked = self.config.model.thinking_display.as_deref();
+        asked.unwrap_or(USUAL_DISPLAY).into()
     }
 
     /// The host is told how much the model thinks, about; the API counts only at the end.
@@ -375,7 +389,7 @@ impl Engine {
         self.call_ids.insert(handle.id(), call.id);
     }
 
-    fn show_result(&mut self, ended: &Ended) {
+    pub(super) fn show_result(&mut self, ended: &Ended) {
         for change in &ended.outcome.changes {
             self.apply(change);
         }
@@ -500,8 +514,6 @@ fn abandoned(input_tokens: u64) -> String {
 /// What a result says of a model that refused.
 pub(super) const REFUSED: &str = "API Error: the model's safeguards stopped the answer twice. Ask in other words, or \
                                   try another model with --model";
-/// How thinking is shown: as it comes.
-const THINKING_DISPLAY: &str = "updates";
 const GO_ON: &str = "The answer hit the limit of output tokens. Go on right where it stopped, without repeating anything; \
                      break what is left into smaller pieces.";
 const ANSWER: &str = "[structured-output-enforce] Nobody reads words here: give the answer by calling the StructuredOutput tool \

@@ -138,9 +138,13 @@ impl Engine {
         if let Some(prompt) = &request.append_system_prompt {
             self.session.append_system_prompt = Some(prompt.to_string());
         }
+        if let Some(instructions) = &request.plan_mode_instructions {
+            self.session.plan_instructions = Some(instructions.to_string());
+        }
         if let Some(title) = &request.title {
             self.rename(title);
         }
+        self.note_missing(request);
         let response = self.introduction().to_standard_json();
         self.peer.reply(
             ticket,

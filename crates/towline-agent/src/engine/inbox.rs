@@ -30,6 +30,8 @@ pub(super) struct Prompt {
     pub(super) verbatim: bool,
     /// Who wrote it, as the host says.
     pub(super) origin: Option<Origin>,
+    /// Whether the agent itself says it, not the host.
+    pub(super) is_own: bool,
     /// How long its line is.
     size: usize,
 }
@@ -67,6 +69,7 @@ impl Inbox {
             query: line.should_query != Some(false),
             verbatim: line.client_composed == Some(true),
             origin: line.origin.clone(),
+            is_own: false,
             size,
         });
         if line.priority.as_deref() == Some("now") {
@@ -74,6 +77,19 @@ impl Inbox {
         } else {
             Taken::Queued
         }
+    }
+
+    /// Adds something that the agent itself has to say. It always finds room: there is no more of it than was set off.
+    pub(super) fn add_own(&mut self, content: Content, origin: Origin) {
+        self.waiting.push_back(Prompt {
+            uuid: None,
+            content: Some(content),
+            query: true,
+            verbatim: true,
+            origin: Some(origin),
+            is_own: true,
+            size: 0,
+        });
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -107,10 +123,10 @@ impl Inbox {
             .collect()
     }
 
-    /// Forgets what waits; the ids of it.
+    /// Forgets what the host said and what waits; the ids of it.
     pub(super) fn cancel_all(&mut self) -> Vec<Uuid> {
         let ids = self.ids();
-        self.waiting.clear();
+        self.waiting.retain(|prompt| prompt.is_own);
         self.measure();
         ids
     }
@@ -132,6 +148,15 @@ impl Inbox {
 impl Prompt {
     fn stands_alone(&self) -> bool {
         !self.query || Command::of(self).is_some()
+    }
+
+    /// What set off the turn of these prompts, where that was not simply the host.
+    pub(super) fn origin_of(prompts: &[Self]) -> Option<Origin> {
+        let mut said = prompts.iter().filter(|prompt| !prompt.is_own).peekable();
+        match said.peek() {
+            Some(_) => said.find_map(|prompt| prompt.origin.clone()),
+            None => prompts.first().and_then(|prompt| prompt.origin.clone()),
+        }
     }
 
     /// Several prompts as one. Words alone are joined by line ends, as the real CLI does.

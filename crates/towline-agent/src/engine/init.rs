@@ -97,7 +97,8 @@ impl Engine {
             pid: Some(std::process::id().into()),
             claude_code_version: Some(Text::from_static(SPEAKS_AS)),
             current_permission_mode: Some(self.session.mode().clone()),
-            hook_on_failure_supported: Some(true),
+            // There are no hooks yet.
+            hook_on_failure_supported: Some(false),
             other_hook_ask_outranks_host: Some(true),
             feedback_mode: Json::of(&json!({"kind": "disabled"})).ok(),
             analytics_disabled: Some(true),

@@ -67,6 +67,15 @@ impl Outbox {
         Ok(())
     }
 
+    /// Writes all there is, as long as somebody reads.
+    pub(super) async fn write_all(&mut self, output: &mut (impl AsyncWrite + Unpin)) {
+        while !self.is_empty() {
+            if self.write(output).await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// Small pieces are written together.
     fn gather(&mut self) {
         if self.pieces.len() < 2 || self.pieces[0].len() > GATHERED {

@@ -123,5 +123,6 @@ pub(super) fn memory(config: &Config) -> Memory {
         user_home: &config.user_home,
         cwd: &config.cwd,
         sources: config.prompt.memory_sources,
+        outside_imports: config.prompt.outside_imports,
     })
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use towline_protocol::{
-    Block, Content, Json, ModelMessage, Nullable, Text, ToHost, ToolUseId, TranscriptMirror, Uuid,
-    Wire, transcript::Record,
+    Block, Content, Json, ModelMessage, Nullable, Origin as TurnOrigin, Text, ToHost, ToolUseId,
+    TranscriptMirror, Uuid, Wire, transcript::Record,
 };
 use towline_store::{SessionKey, TranscriptWriter};
 
@@ -17,7 +17,7 @@ use crate::{
     session::Session,
     transcript::{
         Origin, Persistence, Transcript,
-        happenings::{AssistantBlock, Failure, Prompt, Queued, Stamp, ToolResult},
+        happenings::{AssistantBlock, Attachment, Failure, Prompt, Queued, Stamp, ToolResult},
     },
     turn::{Complete, Ended},
 };
@@ -124,9 +124,13 @@ impl Engine {
         self.keep_records(&records);
     }
 
-    /// A turn begins.
-    pub(super) fn record_prompt(&mut self, content: &Content, uuid: Option<Uuid>, waited: usize) {
-        self.record_taken(waited);
+    /// A turn begins. `origin` is what set it off, if the agent itself says this.
+    pub(super) fn record_prompt(
+        &mut self,
+        content: &Content,
+        uuid: Option<Uuid>,
+        origin: Option<&TurnOrigin>,
+    ) {
         let stamp = Stamp {
             uuid: uuid.unwrap_or_else(lines::new_uuid),
             timestamp: lines::timestamp(),
@@ -136,6 +140,7 @@ impl Engine {
             prompt_id: lines::new_uuid().to_string().into(),
             permission_mode: self.session.mode().clone(),
             source: Text::from_static("sdk"),
+            origin: origin.map(Wire::to_standard_json),
         };
         let records = self.scribe.transcript.user_prompt(stamp, prompt);
         self.keep_records(&records);
@@ -240,6 +245,12 @@ impl Engine {
     pub(super) fn record_aside(&mut self, text: &str, uuid: Option<Uuid>) {
         let content = Content::Blocks(vec![Block::text(text)]);
         let records = self.scribe.transcript.aside(stamp(uuid), content);
+        self.keep_records(&records);
+    }
+
+    /// Something is added to what was said.
+    pub(super) fn record_attachment(&mut self, added: Attachment) {
+        let records = self.scribe.transcript.attachment(stamp(None), added);
         self.keep_records(&records);
     }
 

@@ -118,6 +118,7 @@ impl Engine {
         self.tell_tasks();
         self.session.id = new_uuid().as_str().into();
         self.session.history = History::default();
+        self.session.plan_told = None;
         self.session.costs = Costs::default();
         self.side_usage = SideUsage::default();
         self.session.api_duration = std::time::Duration::ZERO;

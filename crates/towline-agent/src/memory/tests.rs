@@ -11,6 +11,7 @@ use crate::config::MemorySources;
 struct Machine {
     folder: TempDir,
     sources: MemorySources,
+    outside_imports: bool,
 }
 
 impl Machine {
@@ -25,6 +26,7 @@ impl Machine {
         Self {
             folder,
             sources: MemorySources::default(),
+            outside_imports: false,
         }
     }
 
@@ -39,6 +41,7 @@ impl Machine {
             user_home: &self.path().join("home"),
             cwd: &self.path().join("work/app/src"),
             sources: self.sources,
+            outside_imports: self.outside_imports,
         })
     }
 
@@ -184,6 +187,29 @@ fn a_project_cannot_import_what_is_not_its_own() {
         "{left_out:?}"
     );
     assert!(left_out[0].contains("secret.md"), "{left_out:?}");
+}
+
+#[test]
+fn what_the_user_or_an_approved_project_imports_from_outside_was_left_out() {
+    let files = &[
+        ("work/app/CLAUDE.md", "@~/shared.md"),
+        ("work/app/CLAUDE.local.md", "@~/mine.md"),
+        ("home/shared.md", "shared"),
+        ("home/mine.md", "mine"),
+    ];
+    let mut machine = Machine::new(files);
+    let project = "work/app/CLAUDE.md";
+    let local = ["work/app/CLAUDE.local.md", "home/mine.md"];
+    assert_eq!(machine.names(), [&[project][..], &local].concat());
+    let left_out = machine.read().left_out;
+    assert!(
+        left_out.len() == 1 && left_out[0].contains("shared.md"),
+        "{left_out:?}"
+    );
+    machine.outside_imports = true;
+    let all = [&[project, "home/shared.md"][..], &local].concat();
+    assert_eq!(machine.names(), all);
+    assert_eq!(machine.read().left_out, [] as [&str; 0]);
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub(super) struct Conversation {
     parts: Vec<Part>,
     /// The results of calls, until they are put behind them.
     results: HashMap<ToolUseId, Json>,
+    /// What the model was told of planning, until it was told that this is over.
+    pub(super) plan_told: Option<String>,
 }
 
 #[derive(Debug)]
@@ -144,13 +146,24 @@ impl Conversation {
     fn add_attachment(&mut self, record: &AttachmentRecord) {
         let kind = record.attachment.as_ref();
         let kind = kind.and_then(|attachment| attachment.parse::<Kind>().ok());
-        if kind.is_some_and(|kind| SURROUNDINGS.contains(&kind.kind.as_str())) {
+        let kind = kind.as_ref().map(|kind| kind.kind.as_str());
+        if kind.is_some_and(|kind| SURROUNDINGS.contains(&kind)) {
             return;
         }
         let rendered = record.rendered.as_ref();
         let rendered = rendered.and_then(|rendered| rendered.parse::<Vec<Rendered>>().ok());
+        let rendered = rendered.unwrap_or_default();
+        match kind {
+            Some("plan_mode") => {
+                let words = rendered.first();
+                let words = words.and_then(|piece| piece.content.parse::<String>().ok());
+                self.plan_told = Some(words.unwrap_or_default());
+            }
+            Some("plan_mode_exit") => self.plan_told = None,
+            _ => {}
+        }
         let mut said = Vec::new();
-        for piece in rendered.into_iter().flatten() {
+        for piece in rendered {
             said.extend(blocks_of(&piece.content));
         }
         self.say(said);

@@ -31,6 +31,8 @@ pub(crate) struct Prompt {
     pub(crate) permission_mode: PermissionMode,
     /// Who wrote it: `sdk` for a host.
     pub(crate) source: Text,
+    /// What set it off, if the agent itself wrote it.
+    pub(crate) origin: Option<Json>,
 }
 
 /// What is added to a prompt.

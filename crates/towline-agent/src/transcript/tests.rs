@@ -72,6 +72,7 @@ impl Story {
             prompt_id: uuid(900 + self.count).as_str().into(),
             permission_mode: PermissionMode::AcceptEdits,
             source: "sdk".into(),
+            origin: None,
         };
         let stamp = self.stamp();
         self.records

@@ -173,6 +173,15 @@ impl Calls {
         }
     }
 
+    /// Ends the commands that run, as killed. Other tools leave nothing half done that could be told.
+    pub(super) fn kill_commands(&mut self) {
+        for slot in &mut self.slots {
+            if matches!(slot.state, State::Running) && slot.call.name.as_str() == "Bash" {
+                slot.state = State::Ended(Box::new(Outcome::error(KILLED)));
+            }
+        }
+    }
+
     /// The calls that are over and not told yet.
     pub(super) fn next_to_show(&mut self) -> Vec<Ended> {
         let mut shown = Vec::new();
@@ -299,3 +308,6 @@ fn result_block(call: &Call, outcome: &Outcome) -> Block {
 
 const REJECTED: &str = "The user doesn't want to proceed with this tool use: it was rejected, and nothing was changed. \
                         Stop, and wait for the user to say how to go on.";
+
+/// What CLI 2.1.325 says of a command that a signal ended with it (trace `control-09j4_sigterm_midtool`).
+const KILLED: &str = "Exit code 137";

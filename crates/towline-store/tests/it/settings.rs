@@ -165,6 +165,26 @@ fn a_linked_worktree_belongs_to_the_main_one_and_a_submodule_to_itself() {
 }
 
 #[test]
+fn imports_from_outside_are_allowed_apart_from_trust() {
+    let made = Made::new();
+    let workspace = made.workspace("project");
+    made.trust("home/.claude.json", "project");
+    assert!(!made.home().allows_outside_imports(&workspace).unwrap());
+    let folder = made.path("project");
+    let said = serde_json::json!({"hasClaudeMdExternalIncludesApproved": true});
+    let state = serde_json::json!({"projects": {folder.to_str().unwrap(): said}});
+    made.put("home/.claude.json", state.to_string());
+    assert!(made.home().allows_outside_imports(&workspace).unwrap());
+    assert!(!made.is_trusted("project"));
+    assert!(
+        !made
+            .home()
+            .allows_outside_imports(&made.workspace("home"))
+            .unwrap()
+    );
+}
+
+#[test]
 fn the_configuration_folder_can_be_elsewhere() {
     let made = Made::new();
     made.put("home/.claude/settings.json", "home");

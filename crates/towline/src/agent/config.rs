@@ -82,6 +82,7 @@ pub(super) fn plan(
             append: documents.append_system_prompt.clone(),
             memory: !is_bare && !choices.sources.is_empty(),
             memory_sources: memory_sources(&choices.sources),
+            outside_imports: documents.outside_imports,
             no_commands: flags.has(Id::DisableSlashCommands) || flags.has(Id::SafeMode),
         },
         limits: Limits {
@@ -92,10 +93,7 @@ pub(super) fn plan(
             only: only_tools(flags),
             answer: documents.answer.clone(),
         },
-        mcp: McpOptions {
-            servers: documents.servers.clone(),
-            strict: flags.has(Id::StrictMcpConfig) || flags.has(Id::SafeMode),
-        },
+        mcp: servers(flags, &documents),
         files: files(choices.files, &environment),
         shell: shell(&environment),
         web: api::web(&environment),
@@ -126,6 +124,13 @@ pub(super) fn plan(
         notices,
         unknown_model,
     })
+}
+
+fn servers(flags: &RawFlags, documents: &Documents) -> McpOptions {
+    McpOptions {
+        servers: documents.servers.clone(),
+        strict: flags.has(Id::StrictMcpConfig) || flags.has(Id::SafeMode),
+    }
 }
 
 /// Files to fetch, with a token of their own if there is one.
@@ -252,6 +257,7 @@ fn model(
         usual: usual.map(trimmed),
         fallback: owned(flags, Id::FallbackModel),
         thinking: choices.thinking,
+        thinking_display: owned(flags, Id::ThinkingDisplay),
         max_thinking_tokens: choices
             .max_thinking_tokens
             .or_else(|| number(environment, "MAX_THINKING_TOKENS")),
@@ -278,7 +284,13 @@ fn shell(environment: &Environment) -> Shell {
     let max_timeout = time("BASH_MAX_TIMEOUT_MS").unwrap_or(usual.max_timeout);
     let max_output = number(environment, "BASH_MAX_OUTPUT_LENGTH");
     let max_output = max_output.and_then(|most| usize::try_from(most).ok());
+    let last_wait = match number(environment, "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS") {
+        None => usual.last_wait,
+        Some(0) => None,
+        Some(most) => Some(Duration::from_millis(most)),
+    };
     Shell {
+        last_wait,
         default_timeout,
         // What a command gets without asking it may ask for.
         max_timeout: max_timeout.max(default_timeout),

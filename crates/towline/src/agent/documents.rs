@@ -32,6 +32,8 @@ pub(super) struct Documents {
     /// What the settings files say of permissions.
     pub(super) permissions: Vec<(Destination, Settings)>,
     pub(super) trusted: bool,
+    /// Whether the project's memory files may import files from outside of it.
+    pub(super) outside_imports: bool,
     pub(super) system_prompt: Option<String>,
     pub(super) append_system_prompt: Option<String>,
     pub(super) servers: BTreeMap<String, Value>,
@@ -71,6 +73,8 @@ impl Documents {
             notices.push(format!("{error}; the project counts as not trusted"));
             false
         });
+        // It stands in the same file, so whatever is wrong with that was told.
+        let outside_imports = home.allows_outside_imports(&workspace).unwrap_or(false);
         if let Some(key) = &choices.session_id
             && home.session_in(&folder, key.clone()).path().exists()
         {
@@ -94,6 +98,7 @@ impl Documents {
             home,
             permissions,
             trusted,
+            outside_imports,
             notices,
         })
     }

@@ -111,7 +111,6 @@ flags! {
         OutputFormat ["--output-format"] Value("format"), "text (default), json (the result), or stream-json (every line)";
         Verbose ["--verbose"] Nothing, "with json, every line in one array; stream-json with -p needs it";
         PartialMessages ["--include-partial-messages"] Nothing, "write the pieces of a message as they come (stream-json)";
-        HookEvents ["--include-hook-events"] Nothing, "write when hooks start and what they answer";
         SubagentText ["--forward-subagent-text"] Nothing, "write the words of subagents too";
         ReplayUserMessages ["--replay-user-messages"] Nothing, "write each user message back when it is taken up";
         JsonSchema ["--json-schema"] Value("schema"), "the answer is JSON of this schema";
@@ -135,6 +134,7 @@ flags! {
         FallbackModel ["--fallback-model"] Value("model"), "the model to take when that one is overloaded";
         Effort ["--effort"] Value("level"), "low, medium, high, xhigh or max";
         Thinking ["--thinking"] Value("mode"), "enabled, adaptive or disabled";
+        ThinkingDisplay ["--thinking-display"] Value("display"), "what is shown of that: summarized, omitted or highlights";
         MaxThinkingTokens ["--max-thinking-tokens"] Value("tokens"), "how long it may think";
         Betas ["--betas"] Many("betas"), "beta features of the API";
         SystemPrompt ["--system-prompt"] Value("prompt"), "instead of our own";
@@ -149,13 +149,11 @@ flags! {
         AllowedTools ["--allowed-tools"] Many("tools"), "rules that allow, such as \"Bash(git:*) Edit\"";
         DisallowedTools ["--disallowed-tools"] Many("tools"), "rules that deny";
         Tools ["--tools"] Many("tools"), "offer these tools alone; \"\" for none, default for all";
-        PermissionPromptTool ["--permission-prompt-tool"] Value("tool"), "who is asked: stdio for the host, or an MCP tool";
+        PermissionPromptTool ["--permission-prompt-tool"] Value("tool"), "who is asked: stdio for the host";
         PermissionPrompts ["--permission-prompts"] Value("target"), "host, or none: what would be asked is denied";
         SkipPermissions ["--dangerously-skip-permissions"] Nothing, "ask nothing; for a sandbox";
         AllowSkipPermissions ["--allow-dangerously-skip-permissions"] Nothing, "let that be chosen later";
         AddDir ["--add-dir"] Many("directories"), "work in these folders too";
-        McpConfig ["--mcp-config"] Many("configs"), "MCP servers: files or JSON";
-        StrictMcpConfig ["--strict-mcp-config"] Nothing, "these servers alone";
         Agent ["--agent"] Value("agent"), "be this agent";
         Agents ["--agents"] Value("json-or-file"), "define agents";
         DisableSlashCommands ["--disable-slash-commands"] Nothing, "offer no commands and no skills";
@@ -164,8 +162,8 @@ flags! {
         Settings ["--settings"] Value("file-or-json"), "more settings";
         SettingSources ["--setting-sources"] Value("sources"), "which settings files count: user, project, local";
         ManagedSettings ["--managed-settings"] Value("json"), "settings that nobody overrules";
-        Bare ["--bare"] Nothing, "no memory files; hooks only from --settings and the policy";
-        SafeMode ["--safe-mode"] Nothing, "the same, and no commands, no skills, no MCP servers from files";
+        Bare ["--bare"] Nothing, "no memory files";
+        SafeMode ["--safe-mode"] Nothing, "the same, and no commands and no skills";
     }
     "Other" {
         DebugFile ["--debug-file"] Value("path"), "write down there what the agent does";
@@ -180,8 +178,11 @@ flags! {
         Chrome ["--chrome"] Nothing, "";
         NoChrome ["--no-chrome"] Nothing, "";
         Debug ["-d", "--debug"] Maybe("filter"), "";
+        HookEvents ["--include-hook-events"] Nothing, "write when hooks start; there are no hooks yet";
         ExcludeDynamicSections ["--exclude-dynamic-system-prompt-sections"] Nothing, "";
         Ide ["--ide"] Nothing, "";
+        McpConfig ["--mcp-config"] Many("configs"), "MCP servers, files or JSON; they are not started yet";
+        StrictMcpConfig ["--strict-mcp-config"] Nothing, "these servers alone";
         McpDebug ["--mcp-debug"] Nothing, "";
         PluginDir ["--plugin-dir"] Value("path"), "plugins";
         PluginUrl ["--plugin-url"] Value("url"), "plugins";
@@ -191,7 +192,6 @@ flags! {
         ScreenReader ["--ax-screen-reader"] Nothing, "output is plain text anyway";
         SystemPromptSnapshot ["--system-prompt-snapshot"] Value("on|off"), "";
         TaskBudget ["--task-budget"] Value("tokens"), "";
-        ThinkingDisplay ["--thinking-display"] Value("display"), "";
     }
     "Known, and refused" {
         Background ["--bg", "--background"] Nothing, "nothing runs unseen; start it with your shell's `&`";

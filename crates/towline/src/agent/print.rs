@@ -4,6 +4,7 @@ use towline_agent::Limits;
 use towline_protocol::{Line, ResultSubtype, System, Text, ToHost, TurnResult, Wire};
 
 use super::choices::OutputFormat;
+use crate::terminal::escaped;
 
 /// Takes the agent's lines and says what to print.
 #[derive(Debug)]
@@ -15,6 +16,13 @@ pub(super) struct Printer {
     /// How many lines are in the array so far.
     listed: usize,
     last: Option<(Text, Box<TurnResult>)>,
+}
+
+/// What is to be printed at once.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Printed {
+    pub(super) stdout: Option<String>,
+    pub(super) stderr: Option<String>,
 }
 
 /// What is left to print when the agent has ended.
@@ -38,21 +46,29 @@ impl Printer {
     }
 
     /// A line of the agent; gives what is to be printed at once.
-    pub(super) fn handle(&mut self, line: Line) -> Option<String> {
+    pub(super) fn handle(&mut self, line: Line) -> Printed {
+        let mut printed = Printed::default();
         let (Line::Text(text) | Line::InvalidUtf8 { text, .. }) = line else {
-            return None;
+            return printed;
         };
         match ToHost::from_json(text.clone()) {
             Ok(ToHost::Result(result)) => self.last = Some((text.clone(), result)),
             Ok(ToHost::System(System::Init(_))) => self.begun = true,
+            Ok(ToHost::System(System::Informational(notice)))
+                if self.format != OutputFormat::JsonArray =>
+            {
+                // What a host reads in the lines a person would never see.
+                let words = notice.content.unwrap_or_default();
+                printed.stderr = Some(format!("towline: {}\n", escaped(&words)));
+            }
             _ => {}
         }
-        if self.format != OutputFormat::JsonArray || self.is_stillborn() {
-            return None;
+        if self.format == OutputFormat::JsonArray && !self.is_stillborn() {
+            let before = if self.listed == 0 { "[" } else { "," };
+            self.listed += 1;
+            printed.stdout = Some(format!("{before}{text}"));
         }
-        let before = if self.listed == 0 { "[" } else { "," };
-        self.listed += 1;
-        Some(format!("{before}{text}"))
+        printed
     }
 
     /// The agent has ended.
@@ -154,12 +170,18 @@ mod tests {
             max_budget_usd: Some(0.5),
         };
         let mut printer = Printer::new(format, limits);
-        let mut stdout = String::new();
+        let (mut stdout, mut stderr) = (String::new(), String::new());
         for line in lines {
-            stdout.extend(printer.handle(Line::Text((*line).into())));
+            let printed = printer.handle(Line::Text((*line).into()));
+            stdout.extend(printed.stdout);
+            stderr.extend(printed.stderr);
         }
         let ending = printer.finish();
-        (stdout + &ending.stdout, ending.stderr, ending.failed)
+        (
+            stdout + &ending.stdout,
+            stderr + &ending.stderr,
+            ending.failed,
+        )
     }
 
     #[test]
@@ -188,6 +210,25 @@ mod tests {
         ] {
             let expected = (stdout.to_owned(), stderr.to_owned(), failed);
             assert_eq!(print(OutputFormat::Text, lines), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn what_there_is_to_know_goes_to_standard_error_unless_it_is_in_the_lines() {
+        let notice =
+            r#"{"type":"system","subtype":"informational","content":"no room","level":"notice"}"#;
+        let lines = [INIT, notice, GOOD];
+        let told = "towline: no room\n".to_owned();
+        for (format, stdout, stderr) in [
+            (OutputFormat::Text, "four\n".to_owned(), told.clone()),
+            (OutputFormat::Json, format!("{GOOD}\n"), told),
+            (
+                OutputFormat::JsonArray,
+                format!("[{INIT},{notice},{GOOD}]\n"),
+                String::new(),
+            ),
+        ] {
+            assert_eq!(print(format, &lines), (stdout, stderr, false));
         }
     }
 

@@ -108,7 +108,7 @@ async fn answer(
         }
     };
     Ok(match (exit.code, failed) {
-        (0, true) => Exit::with(1),
+        (0, true) => Exit { code: 1, ..exit },
         _ => exit,
     })
 }
@@ -125,8 +125,12 @@ async fn print(mut printer: Printer, mut lines: DuplexStream) -> anyhow::Result<
             0 => decoder.finish(),
             _ => decoder.next_line(&mut piece),
         } {
-            if let Some(text) = printer.handle(line) {
+            let printed = printer.handle(line);
+            if let Some(text) = printed.stdout {
                 write(&mut stdout, &text).await?;
+            }
+            if let Some(text) = printed.stderr {
+                complain(&text).await;
             }
         }
         if length == 0 {
@@ -135,12 +139,13 @@ async fn print(mut printer: Printer, mut lines: DuplexStream) -> anyhow::Result<
     }
     let ending = printer.finish();
     write(&mut stdout, &ending.stdout).await?;
-    // With standard error gone there is nobody left to tell.
-    tokio::io::stderr()
-        .write_all(ending.stderr.as_bytes())
-        .await
-        .ok();
+    complain(&ending.stderr).await;
     Ok(ending.failed)
+}
+
+async fn complain(text: &str) {
+    // With standard error gone there is nobody left to tell.
+    tokio::io::stderr().write_all(text.as_bytes()).await.ok();
 }
 
 async fn write(stdout: &mut Stdout, text: &str) -> std::io::Result<()> {

@@ -696,6 +696,7 @@ fn the_environment_says_how_the_api_is_reached() {
         ("MAX_THINKING_TOKENS", "77"),
         ("BASH_DEFAULT_TIMEOUT_MS", "900000"),
         ("BASH_MAX_OUTPUT_LENGTH", "none"),
+        ("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS", "0"),
         ("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1"),
         ("CLAUDE_CODE_ENTRYPOINT", "sdk-py"),
         ("TMPDIR", "/t"),
@@ -721,7 +722,7 @@ fn the_environment_says_how_the_api_is_reached() {
         told,
         "[(\"X-A\", \"1\"), (\"X-B\", \"two: parts\")] ProxyOptions { http: None, https: Some(\"http://proxy\"), \
          none: Some(\"127.0.0.1\") } 2 1.5s Some(99) Some(77) Shell { default_timeout: 900s, max_timeout: 900s, \
-         max_output: 30000 } true sdk-py /t/claude-1000"
+         max_output: 30000, last_wait: None } true sdk-py /t/claude-1000"
     );
 }
 

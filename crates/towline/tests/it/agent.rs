@@ -155,6 +155,16 @@ fn the_help_shows_commands_and_flags_in_groups() {
             ran.stdout
         );
     }
+    // What has no effect is not offered as if it had one.
+    let (works, accepted) = ran.stdout.split_once("Accepted, no effect:").unwrap();
+    for flag in [
+        "--include-hook-events",
+        "--mcp-config",
+        "--strict-mcp-config",
+    ] {
+        assert!(!works.contains(flag) && accepted.contains(flag), "{flag}");
+    }
+    assert!(works.contains("--thinking-display"));
     let widest = ran.stdout.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(125), "{widest:?}");
     let of_command = Room::new().run(&["trace", "--help"], "");

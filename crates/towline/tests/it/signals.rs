@@ -1,5 +1,5 @@
 //! Signals in every state: idle, while the model speaks, while a command runs, while a person is asked. What was started
-//! ends with the agent.
+//! ends with the agent, and of a command that was waited for that is told.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -72,6 +72,19 @@ async fn check(state: State, signal: Signal, code: i32) {
         &[]
     };
     assert_eq!(results, expected, "{shown}: {:?}", ended.lines);
+    if state == State::Running && signal != Signal::INT {
+        let last = ended.lines.last().unwrap();
+        let content = json!([{
+            "tool_use_id": last["message"]["content"][0]["tool_use_id"],
+            "type": "tool_result",
+            "content": "Exit code 137",
+            "is_error": true,
+        }]);
+        assert_eq!(last["message"]["content"], content, "{shown}: {last}");
+        assert_eq!(last["tool_use_result"], "Error: Exit code 137", "{shown}");
+        let decision = &last["tool_result_meta"][0]["permission_decision"]["decision"];
+        assert_eq!(decision, "accept", "{shown}: {last}");
+    }
     eventually(&format!("{shown}: the end of all commands"), || {
         marked(&mark).is_empty()
     })

@@ -9,7 +9,7 @@ use serde_json::{json, value::RawValue};
 use towline_protocol::Json;
 
 use super::super::{
-    Request, Thinking,
+    Request, Thinking, USUAL_DISPLAY,
     catalogue::{self, ThinkingKind},
     retry::Form,
 };
@@ -29,7 +29,7 @@ pub(super) fn write(request: &Request, form: Form) -> Bytes {
     body.list("system", &marked_last(&request.system));
     body.list("messages", &marked_messages(&request.messages));
     body.list("tools", &marked_last(&request.tools));
-    if let Some(thinking) = thinking(request) {
+    if let Some(thinking) = thinking(request, form) {
         body.value("thinking", &thinking);
     }
     if let Some(effort) = request.effort.as_ref().filter(|_| !form.plain) {
@@ -106,16 +106,28 @@ impl Request {
     }
 }
 
-/// A budget has a least size, and must leave room for an answer.
-fn thinking(request: &Request) -> Option<serde_json::Value> {
-    match request.thinking {
-        Thinking::Adaptive => Some(json!({"type": "adaptive"})),
-        Thinking::Disabled => Some(json!({"type": "disabled"})),
+/// A budget has a least size, and must leave room for an answer. What is shown of the thoughts is said to models that
+/// think as they like, and to others if somebody asked for it (CLI 2.1.325).
+fn thinking(request: &Request, form: Form) -> Option<serde_json::Value> {
+    let asked = request.thinking_display.as_deref();
+    let (mut thinking, display) = match request.thinking {
+        Thinking::Adaptive => (
+            json!({"type": "adaptive"}),
+            Some(asked.unwrap_or(USUAL_DISPLAY)),
+        ),
+        Thinking::Disabled => (json!({"type": "disabled"}), None),
         Thinking::Budget(tokens) => {
             let tokens = tokens.min(request.max_tokens.saturating_sub(1));
-            (tokens >= LEAST_BUDGET).then(|| json!({"type": "enabled", "budget_tokens": tokens}))
+            if tokens < LEAST_BUDGET {
+                return None;
+            }
+            (json!({"type": "enabled", "budget_tokens": tokens}), asked)
         }
+    };
+    if let Some(display) = display.filter(|_| !form.plain) {
+        thinking["display"] = display.into();
     }
+    Some(thinking)
 }
 
 /// A message as it stands, looked at without a tree of it.

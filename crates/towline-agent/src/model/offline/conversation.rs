@@ -13,6 +13,8 @@ pub(super) struct Conversation {
     pub(super) is_new: bool,
     /// Whether it was about a plan already when the person spoke.
     pub(super) is_planning: bool,
+    /// Whether it is now.
+    notes_plan: bool,
 }
 
 /// A tool call, and what came of it.
@@ -59,7 +61,7 @@ impl Conversation {
                     let (prompt, notes) = said(&content);
                     if !prompt.is_empty() {
                         found.prompt = prompt;
-                        found.is_planning = false;
+                        found.is_planning = found.notes_plan;
                         found.calls.clear();
                         ids.clear();
                     }
@@ -91,11 +93,17 @@ impl Conversation {
         }
     }
 
-    /// Notes of the agent say whether it is planning. Those that come after the prompt do not count: they would change the
-    /// steps in the middle.
+    /// Notes of the agent say when planning begins and ends, once each. Those that come after a call count for the next
+    /// prompt alone: they would change the steps in the middle.
     fn take_notes(&mut self, notes: &str) {
-        if self.calls.is_empty() && notes.to_lowercase().contains("plan mode") {
-            self.is_planning = true;
+        let notes = notes.to_lowercase();
+        if notes.contains("plan mode is on") {
+            self.notes_plan = true;
+        } else if notes.contains("planning is over") {
+            self.notes_plan = false;
+        }
+        if self.calls.is_empty() {
+            self.is_planning = self.notes_plan;
         }
     }
 }

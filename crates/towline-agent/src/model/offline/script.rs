@@ -31,8 +31,10 @@ pub(super) fn steps(prompt: &str, is_planning: bool) -> Vec<Step> {
 
 /// What the responder understands, for a person.
 pub(super) fn guide() -> String {
+    // There are no subagents yet.
     let rows = VERBS
         .iter()
+        .filter(|verb| verb.word != "agent")
         .map(|verb| format!("- {}: {}", verb.usage, verb.means));
     format!(
         "I understand:\n{}\nSeveral are joined by \" then \".",

@@ -254,6 +254,7 @@ fn the_first_answer_says_who_speaks_and_an_unknown_word_what_is_understood() {
         first[0].contains("offline responder") && first[0].contains("run COMMAND"),
         "{first:?}"
     );
+    assert!(!first[0].contains("agent PROMPT"), "{first:?}");
     let second = shown(&reply(&later("good morning"), ALL));
     assert!(!second[0].contains("offline responder"), "{second:?}");
     let with_call = shown(&reply(&[user("run ls")], ALL));

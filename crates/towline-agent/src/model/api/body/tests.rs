@@ -18,6 +18,7 @@ fn request() -> Request {
         ]),
         max_tokens: 1_000,
         thinking: Thinking::Adaptive,
+        thinking_display: None,
         effort: Some("medium".to_owned()),
         betas: Vec::new(),
         session_id: "s1".to_owned(),
@@ -55,7 +56,7 @@ fn the_body_has_all_that_was_asked_for_and_four_marks() {
             "system": [{"type": "text", "text": "a"}, {"type": "text", "text": "b", "cache_control": mark()}],
             "messages": [{"role": "user", "content": [{"type": "text", "text": "hello", "cache_control": mark()}]}],
             "tools": [{"name": "A", "input_schema": {}}, {"name": "B", "input_schema": {}, "cache_control": mark()}],
-            "thinking": {"type": "adaptive"},
+            "thinking": {"type": "adaptive", "display": "updates"},
             "output_config": {"effort": "medium"},
             "metadata": {"user_id": "{\"session_id\":\"s1\"}"},
             "stream": true,
@@ -97,6 +98,61 @@ fn betas_are_those_of_the_features_and_those_asked_for() {
         ),
     ] {
         assert_eq!(betas(&asked(betas_asked), Form::default()), expected);
+    }
+}
+
+#[test]
+fn what_is_shown_of_thoughts_is_asked_for() {
+    let plain = Form {
+        plain: true,
+        ..Form::default()
+    };
+    let adaptive = |display: Option<&str>| match display {
+        Some(display) => json!({"type": "adaptive", "display": display}),
+        None => json!({"type": "adaptive"}),
+    };
+    let budget = json!({"type": "enabled", "budget_tokens": 2000});
+    let shown = json!({"type": "enabled", "budget_tokens": 2000, "display": "omitted"});
+    for (thinking, asked, form, expected) in [
+        (
+            Thinking::Adaptive,
+            None,
+            Form::default(),
+            adaptive(Some("updates")),
+        ),
+        (
+            Thinking::Adaptive,
+            Some("summarized"),
+            Form::default(),
+            adaptive(Some("summarized")),
+        ),
+        (
+            Thinking::Adaptive,
+            Some("summarized"),
+            plain,
+            adaptive(None),
+        ),
+        (Thinking::Budget(2_000), None, Form::default(), budget),
+        (
+            Thinking::Budget(2_000),
+            Some("omitted"),
+            Form::default(),
+            shown,
+        ),
+        (
+            Thinking::Disabled,
+            Some("omitted"),
+            Form::default(),
+            json!({"type": "disabled"}),
+        ),
+    ] {
+        let request = Request {
+            thinking,
+            thinking_display: asked.map(ToOwned::to_owned),
+            max_tokens: 9_000,
+            ..request()
+        };
+        assert_eq!(written(&request, form)["thinking"], expected, "{asked:?}");
     }
 }
 
