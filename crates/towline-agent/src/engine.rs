@@ -550,8 +550,10 @@ impl Engine {
         match output {
             PeerOutput::Send(line) => self.send(line.into()),
             PeerOutput::Event(Event::Asked {
-                ticket, request, ..
-            }) => self.answer(ticket, *request),
+                ticket,
+                request_id,
+                request,
+            }) => self.answer(ticket, request_id, *request),
             PeerOutput::Event(Event::Settled {
                 request_id,
                 outcome,

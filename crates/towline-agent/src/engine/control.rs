@@ -1,14 +1,15 @@
 //! The host's requests, answered.
 
 mod commands;
+mod extensions;
 mod files;
 mod report;
 mod suggestions;
 
 use towline_permission::Dropped;
 use towline_protocol::{
-    DecodeError, Failure, Json, PermissionMode, Reply, Request, Success, Text, Ticket, ToHost,
-    User, Uuid, Wire,
+    DecodeError, Failure, Json, PermissionMode, Reply, Request, RequestId, Success, Text, Ticket,
+    ToHost, User, Uuid, Wire,
     control::{
         ControlResponse,
         answer::{
@@ -26,7 +27,7 @@ pub(super) type Answered = Result<Option<Json>, Box<Failure>>;
 
 impl Engine {
     /// Answers a request.
-    pub(super) fn answer(&mut self, ticket: Ticket, request: Request) {
+    pub(super) fn answer(&mut self, ticket: Ticket, id: Option<RequestId>, request: Request) {
         if let Request::Initialize(request) = &request {
             return self.initialize(ticket, request);
         }
@@ -39,6 +40,10 @@ impl Engine {
             }
             Request::FileSuggestions(request) => self.suggest_files(ticket, &request.query),
             Request::ReadFile(request) => self.read_file(ticket, request),
+            Request::RegisterRepoRoot(request) => self.register_root(ticket, request),
+            Request::SideQuestion(request) => {
+                self.answer_beside(ticket, id, &request.question);
+            }
             request => {
                 let answer = self.answer_to(request);
                 self.reply(ticket, answer);
@@ -47,6 +52,8 @@ impl Engine {
     }
 
     pub(super) fn reply(&mut self, ticket: Ticket, answer: Answered) {
+        // The answer may be one that the model gave beside the conversation.
+        self.count_side_calls();
         let reply = match answer {
             Ok(value) => Reply::Success(Box::new(Success {
                 response: value.map_or(
@@ -73,6 +80,10 @@ impl Engine {
             Request::GetSessionCost(_) => value(&self.session_cost()),
             Request::GetUsage(_) => value(&self.usage()),
             Request::GetSettings(_) => value(&self.settings()),
+            Request::GetHooksListing(_) => value(&extensions::hooks()),
+            Request::ReloadPlugins(_) => value(&self.plugins()),
+            Request::ReloadSkills(_) => value(&extensions::skills()),
+            Request::ReloadOutputStyles(_) => value(&extensions::output_styles()),
             Request::GetBinaryVersion(_) => value(&VersionAnswer {
                 version: Text::from_static(SPEAKS_AS),
                 build_time: Some(Text::from_static(env!("CARGO_PKG_VERSION"))),
@@ -207,7 +218,16 @@ impl Engine {
     }
 
     fn set_model(&mut self, request: &SetModel) -> Answered {
-        let model = catalogue::resolve(request.model.as_option().map(Text::as_str)).to_owned();
+        let model = self.change_model(request.model.as_option().map(Text::as_str));
+        value(&ModelAnswer {
+            model: model.into(),
+            extra: towline_protocol::Extra::default(),
+        })
+    }
+
+    /// Goes on with another model; gives its full name.
+    fn change_model(&mut self, name: Option<&str>) -> String {
+        let model = catalogue::resolve(name).to_owned();
         let changed = model != self.session.model;
         self.session.model.clone_from(&model);
         if changed && self.results > 0 {
@@ -219,14 +239,14 @@ impl Engine {
             line.is_replay = Some(true);
             self.send(ToHost::User(Box::new(line)));
         }
-        value(&ModelAnswer {
-            model: model.into(),
-            extra: towline_protocol::Extra::default(),
-        })
+        model
     }
 
     fn set_thinking(&mut self, request: &SetMaxThinkingTokens) {
-        self.config.model.max_thinking_tokens = request.max_thinking_tokens.as_option().copied();
+        let tokens = request.max_thinking_tokens.as_option();
+        // Less than nothing is nothing.
+        self.config.model.max_thinking_tokens =
+            tokens.map(|tokens| u64::try_from(*tokens).unwrap_or(0));
     }
 
     /// A line that cannot be read. Where somebody waits for an answer, that is the answer.

@@ -11,6 +11,7 @@ mod api_failures;
 mod backpressure;
 mod bad_input;
 mod clear;
+mod control_requests;
 mod crash;
 mod dialect_session;
 mod driven;
@@ -40,6 +41,7 @@ mod trace_record;
 mod trace_replay;
 mod trace_show;
 mod unasked;
+mod web;
 
 #[test]
 fn wrong_usage_exits_with_2() {
