@@ -546,7 +546,7 @@ impl Engine {
         }
     }
 
-    fn carry_out_peer(&mut self, output: PeerOutput) {
+    pub(super) fn carry_out_peer(&mut self, output: PeerOutput) {
         match output {
             PeerOutput::Send(line) => self.send(line.into()),
             PeerOutput::Event(Event::Asked {

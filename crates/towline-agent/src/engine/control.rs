@@ -40,6 +40,16 @@ impl Engine {
             }
             Request::FileSuggestions(request) => self.suggest_files(ticket, &request.query),
             Request::ReadFile(request) => self.read_file(ticket, request),
+            Request::SetPermissionMode(request) => {
+                let before = self.session.mode().clone();
+                let answer = self.set_mode(&request.mode);
+                self.reply(ticket, answer);
+                // The answer comes first (trace `control-06a_control_requests`).
+                while let Some(output) = self.peer.poll_output() {
+                    self.carry_out_peer(output);
+                }
+                self.tell_mode(&before);
+            }
             Request::RegisterRepoRoot(request) => self.register_root(ticket, request),
             Request::SideQuestion(request) => {
                 self.answer_beside(ticket, id, &request.question);
@@ -52,6 +62,10 @@ impl Engine {
     }
 
     pub(super) fn reply(&mut self, ticket: Ticket, answer: Answered) {
+        // What became of a command is told before the answer to whoever wanted it so (trace `control-06d_stop_task`).
+        while let Ok(event) = self.task_events.try_recv() {
+            self.handle_task(event);
+        }
         // The answer may be one that the model gave beside the conversation.
         self.count_side_calls();
         let reply = match answer {
@@ -70,7 +84,6 @@ impl Engine {
     fn answer_to(&mut self, request: Request) -> Answered {
         match request {
             Request::Interrupt(request) => Ok(Some(self.interrupt(&request))),
-            Request::SetPermissionMode(request) => self.set_mode(&request.mode),
             Request::SetModel(request) => self.set_model(&request),
             Request::SetMaxThinkingTokens(request) => {
                 self.set_thinking(&request);
@@ -202,7 +215,6 @@ impl Engine {
     }
 
     fn set_mode(&mut self, mode: &PermissionMode) -> Answered {
-        let before = self.session.mode().clone();
         self.session.policy.set_mode(mode).map_err(|dropped| match dropped {
             Dropped::BypassNotLaunched => Box::new(failure(
                 "Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions",
@@ -210,7 +222,6 @@ impl Engine {
             )),
             _ => Box::new(invalid_mode()),
         })?;
-        self.tell_mode(&before);
         value(&ModeAnswer {
             mode: self.session.mode().clone(),
             extra: towline_protocol::Extra::default(),
@@ -218,20 +229,26 @@ impl Engine {
     }
 
     fn set_model(&mut self, request: &SetModel) -> Answered {
-        let model = self.change_model(request.model.as_option().map(Text::as_str));
+        let name = request.model.as_option().map(Text::as_str);
+        let model = catalogue::resolve(name).to_owned();
+        let shown = match name {
+            Some(name) if name != model => format!("{name} ({model})"),
+            _ => model.clone(),
+        };
+        self.change_model(&model, &shown);
         value(&ModelAnswer {
             model: model.into(),
             extra: towline_protocol::Extra::default(),
         })
     }
 
-    /// Goes on with another model; gives its full name.
-    fn change_model(&mut self, name: Option<&str>) -> String {
-        let model = catalogue::resolve(name).to_owned();
+    /// Goes on with another model, by its full name and as it is shown.
+    fn change_model(&mut self, model: &str, shown: &str) {
         let changed = model != self.session.model;
-        self.session.model.clone_from(&model);
+        model.clone_into(&mut self.session.model);
         if changed && self.results > 0 {
-            let text = format!("<local-command-stdout>Set model to {model}</local-command-stdout>");
+            let text =
+                format!("<local-command-stdout>Set model to `{shown}`</local-command-stdout>");
             let mut line = User::say(text.as_str());
             line.session_id = Some(self.session.id.clone());
             line.uuid = Some(lines::new_uuid());
@@ -239,7 +256,6 @@ impl Engine {
             line.is_replay = Some(true);
             self.send(ToHost::User(Box::new(line)));
         }
-        model
     }
 
     fn set_thinking(&mut self, request: &SetMaxThinkingTokens) {

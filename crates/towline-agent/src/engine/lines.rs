@@ -116,6 +116,7 @@ impl Lines<'_> {
                 .status
                 .map_or(Nullable::Absent, |status| Nullable::Value(status.into())),
             api_error_type: error.kind.as_deref().map(Text::from),
+            api_error: error.code.map(Text::from_static),
             ..self.synthetic(&error.message, StopReason::StopSequence)
         }
     }
