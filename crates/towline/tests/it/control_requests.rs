@@ -9,6 +9,7 @@ use towline_testkit::{
 };
 
 use crate::driven::{Driven, api, block_on, eventually, prompt, running, towline_room};
+use Brings::{Answer, Error, Success};
 
 /// Asks, and gives what stands under `response`.
 async fn ask(agent: &mut Driven, request: &Value) -> Value {
@@ -65,12 +66,51 @@ enum Brings {
     Error(&'static str),
 }
 
+impl Brings {
+    fn is(&self, response: &Value) -> bool {
+        let is_success = response["subtype"] == "success";
+        match self {
+            Answer(wanted) => is_success && fits(&response["response"], wanted),
+            Success => is_success && response.get("response").is_none(),
+            Error(words) => {
+                let error = response["error"].as_str();
+                response["subtype"] == "error"
+                    && error.is_some_and(|error| error.starts_with(words))
+            }
+        }
+    }
+}
+
 #[test]
 fn requests_are_answered_with_the_fields_of_the_real_cli() {
-    use Brings::{Answer, Error, Success};
     let room = towline_room();
     fs::write(room.project().join("unusual.txt"), "").unwrap();
-    let project = room.project().canonicalize().unwrap();
+    let settings = json!({"language": "de", "permissions": {"allow": ["Read"]}});
+    let project = json!(room.project().canonicalize().unwrap());
+    block_on(async {
+        let arguments = ["--settings", &settings.to_string()];
+        let (mut agent, _api) = started(&room, vec![], &arguments).await;
+        let table = [
+            reports(&settings),
+            commands(),
+            settings_files(),
+            extensions(),
+            others(&project),
+        ];
+        for (request, brings) in table.into_iter().flatten() {
+            let response = ask(&mut agent, &request).await;
+            assert!(brings.is(&response), "{request}: {response}");
+        }
+        let ended = agent.close_and_end().await;
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+    });
+    let local = room.project().join(".claude/settings.local.json");
+    let written: Value = serde_json::from_str(&fs::read_to_string(local).unwrap()).unwrap();
+    assert_eq!(written, json!({"outputStyle": "Concise"}));
+}
+
+/// What the agent reports of itself.
+fn reports(settings: &Value) -> Vec<(Value, Brings)> {
     let usage = json!({
         "session": {
             "total_cost_usd": "<number>", "total_api_duration_ms": "<number>", "total_duration_ms": "<number>",
@@ -78,23 +118,13 @@ fn requests_are_answered_with_the_fields_of_the_real_cli() {
         },
         "subscription_type": null, "rate_limits_available": false, "rate_limits": null, "behaviors": null,
     });
-    let policy = json!({
-        "disabledByPolicy": false, "managedOnly": false, "pluginOnly": false, "allDisabled": false, "policyHookCount": 0,
+    let in_force = json!({
+        "effective": settings,
+        "sources": [{"source": "flagSettings", "settings": settings}],
+        "applied": {"model": "claude-opus-5-5", "effort": "<text>"},
     });
-    let clear = json!({
-        "name": "clear", "description": "<text>", "argumentHint": "<text>", "aliases": "<list>", "builtin": true,
-    });
-    let plugins = json!({"commands": [clear], "agents": [], "plugins": [], "mcpServers": [], "error_count": 0});
-    let settings = json!({"language": "de", "permissions": {"allow": ["Read"]}});
-    let table = [
-        (
-            json!({"subtype": "get_settings"}),
-            Answer(json!({
-                "effective": settings,
-                "sources": [{"source": "flagSettings", "settings": settings}],
-                "applied": {"model": "claude-opus-5-5", "effort": "<text>"},
-            })),
-        ),
+    vec![
+        (json!({"subtype": "get_settings"}), Answer(in_force)),
         (json!({"subtype": "get_usage"}), Answer(usage)),
         (
             json!({"subtype": "get_session_cost"}),
@@ -104,6 +134,12 @@ fn requests_are_answered_with_the_fields_of_the_real_cli() {
             json!({"subtype": "list_models"}),
             Answer(json!({"models": "<list>"})),
         ),
+    ]
+}
+
+/// Commands that are not there.
+fn commands() -> Vec<(Value, Brings)> {
+    vec![
         (
             json!({"subtype": "get_task_output", "task_id": "nope"}),
             Error("get_task_output: no command with that task_id in this session"),
@@ -122,103 +158,77 @@ fn requests_are_answered_with_the_fields_of_the_real_cli() {
             json!({"subtype": "cancel_async_message"}),
             Answer(json!({"cancelled": false})),
         ),
+    ]
+}
+
+/// Settings, and what a host may not set.
+fn settings_files() -> Vec<(Value, Brings)> {
+    let update = |settings: Value| json!({"subtype": "update_settings", "source": "localSettings", "settings": settings});
+    let apply = |settings: Value| json!({"subtype": "apply_flag_settings", "settings": settings});
+    vec![
+        (update(json!({"outputStyle": "Concise"})), Answer(json!({}))),
         (
-            json!({"subtype": "update_settings", "source": "localSettings", "settings": {"outputStyle": "Concise"}}),
-            Answer(json!({})),
-        ),
-        (
-            json!({"subtype": "update_settings", "source": "localSettings", "settings": {"model": "x"}}),
+            update(json!({"model": "x"})),
             Error("update_settings keys not allowed: model"),
         ),
+        (apply(json!({"language": "en"})), Success),
+        (apply(json!(5)), Error("apply_flag_settings: ")),
+    ]
+}
+
+/// Hooks, plugins, skills and styles, of which there are none.
+fn extensions() -> Vec<(Value, Brings)> {
+    let policy = json!({
+        "disabledByPolicy": false, "managedOnly": false, "pluginOnly": false, "allDisabled": false, "policyHookCount": 0,
+    });
+    let hooks = json!({"events": [], "hooks": [], "eventCatalog": [], "policy": policy});
+    let clear = json!({
+        "name": "clear", "description": "<text>", "argumentHint": "<text>", "aliases": "<list>", "builtin": true,
+    });
+    let plugins = json!({"commands": [clear], "agents": [], "plugins": [], "mcpServers": [], "error_count": 0});
+    let styles = json!({"available_output_styles": ["default"]});
+    vec![
+        (json!({"subtype": "get_hooks_listing"}), Answer(hooks)),
+        (json!({"subtype": "reload_plugins"}), Answer(plugins)),
         (
-            json!({"subtype": "apply_flag_settings", "settings": {"language": "en"}}),
-            Success,
+            json!({"subtype": "reload_skills"}),
+            Answer(json!({"skills": []})),
         ),
-        (
-            json!({"subtype": "apply_flag_settings", "settings": 5}),
-            Error("apply_flag_settings: "),
-        ),
+        (json!({"subtype": "reload_output_styles"}), Answer(styles)),
+    ]
+}
+
+/// Files, directories and the rest.
+fn others(project: &Value) -> Vec<(Value, Brings)> {
+    let register =
+        |directory: &Value| json!({"subtype": "register_repo_root", "directory": directory});
+    let unresolved = "register_repo_root: target path could not be resolved";
+    let think = |tokens: Value| json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": tokens});
+    let suggestion = json!({"id": "file-unusual.txt", "displayText": "unusual.txt"});
+    vec![
         (
             json!({"subtype": "seed_read_state", "path": "unusual.txt", "mtime": 1}),
             Success,
         ),
         (
             json!({"subtype": "file_suggestions", "query": "unus"}),
-            Answer(json!({
-                "suggestions": [{"id": "file-unusual.txt", "displayText": "unusual.txt"}],
-                "cwd": project,
-            })),
+            Answer(json!({"suggestions": [suggestion], "cwd": project})),
         ),
         (
             json!({"subtype": "set_has_subscribers", "has_subscribers": true}),
             Success,
         ),
-        (
-            json!({"subtype": "get_hooks_listing"}),
-            Answer(json!({"events": [], "hooks": [], "eventCatalog": [], "policy": policy})),
-        ),
-        (json!({"subtype": "reload_plugins"}), Answer(plugins)),
-        (
-            json!({"subtype": "reload_skills"}),
-            Answer(json!({"skills": []})),
-        ),
-        (
-            json!({"subtype": "reload_output_styles"}),
-            Answer(json!({"available_output_styles": ["default"]})),
-        ),
-        (
-            json!({"subtype": "register_repo_root", "directory": project}),
-            Success,
-        ),
-        (
-            json!({"subtype": "register_repo_root", "directory": "/nope"}),
-            Error("register_repo_root: target path could not be resolved"),
-        ),
-        (
-            json!({"subtype": "register_repo_root", "directory": "unusual.txt"}),
-            Error("register_repo_root: target path could not be resolved"),
-        ),
-        (
-            json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": -5}),
-            Success,
-        ),
-        (
-            json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": null}),
-            Success,
-        ),
-        (
-            json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": "abc"}),
-            Error("set_max_thinking_tokens: "),
-        ),
+        (register(project), Success),
+        (register(&json!("/nope")), Error(unresolved)),
+        (register(&json!("unusual.txt")), Error(unresolved)),
+        (think(json!(-5)), Success),
+        (think(Value::Null), Success),
+        (think(json!("abc")), Error("set_max_thinking_tokens: ")),
         (
             json!({"subtype": "side_question"}),
             Error("side_question: "),
         ),
-    ];
-    block_on(async {
-        let (mut agent, _api) =
-            started(&room, vec![], &["--settings", &settings.to_string()]).await;
-        for (request, brings) in table {
-            let response = ask(&mut agent, &request).await;
-            let is_as_wanted = match brings {
-                Answer(wanted) => {
-                    response["subtype"] == "success" && fits(&response["response"], &wanted)
-                }
-                Success => response["subtype"] == "success" && response.get("response").is_none(),
-                Error(words) => {
-                    let error = response["error"].as_str();
-                    response["subtype"] == "error"
-                        && error.is_some_and(|error| error.starts_with(words))
-                }
-            };
-            assert!(is_as_wanted, "{request}: {response}");
-        }
-        let ended = agent.close_and_end().await;
-        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
-    });
-    let local = room.project().join(".claude/settings.local.json");
-    let written: Value = serde_json::from_str(&fs::read_to_string(local).unwrap()).unwrap();
-    assert_eq!(written, json!({"outputStyle": "Concise"}));
+    ]
 }
 
 #[test]
