@@ -368,14 +368,14 @@ impl Default for Shell {
 /// ```
 /// use towline_agent::Web;
 ///
-/// assert!(!Web::default().allow_private);
+/// assert!(Web::default().private_hosts.is_empty());
 /// assert!(Web::default().upgrade);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Web {
-    /// Whether addresses may be fetched that are not on the public internet: this machine, the local network, the
-    /// cloud's metadata.
-    pub allow_private: bool,
+    /// The hosts that may be fetched from though they are not on the public internet, but this machine, on the local
+    /// network, or the cloud's metadata. A rule `WebFetch(domain:HOST)` that allows one adds it.
+    pub private_hosts: Vec<String>,
     /// Whether `http` becomes `https`, but for this machine.
     pub upgrade: bool,
     /// How long a page may take in all.
@@ -388,7 +388,7 @@ pub struct Web {
 impl Default for Web {
     fn default() -> Self {
         Self {
-            allow_private: false,
+            private_hosts: Vec::new(),
             upgrade: true,
             timeout: Duration::from_secs(60),
             proxy: ProxyOptions::default(),

@@ -592,12 +592,14 @@ impl Engine {
         }
     }
 
-    fn carry_out_peer(&mut self, output: PeerOutput) {
+    pub(super) fn carry_out_peer(&mut self, output: PeerOutput) {
         match output {
             PeerOutput::Send(line) => self.send(line.into()),
             PeerOutput::Event(Event::Asked {
-                ticket, request, ..
-            }) => self.answer(ticket, *request),
+                ticket,
+                request_id,
+                request,
+            }) => self.answer(ticket, request_id, *request),
             PeerOutput::Event(Event::Settled {
                 request_id,
                 outcome,

@@ -48,6 +48,16 @@ impl History {
         self.settled.iter().cloned().chain(last).collect()
     }
 
+    /// The conversation without calls that nobody has answered yet.
+    pub(crate) fn answered(&self) -> Self {
+        match &self.last {
+            Some((Role::Assistant, blocks)) if blocks.iter().any(is_call) => {
+                Self::resumed(self.settled.clone())
+            }
+            _ => self.clone(),
+        }
+    }
+
     fn push(&mut self, role: Role, blocks: impl IntoIterator<Item = Json>) {
         match &mut self.last {
             Some((last, held)) if *last == role => held.extend(blocks),
@@ -62,6 +72,12 @@ impl History {
             }
         }
     }
+}
+
+/// Whether a block is a call of a tool.
+fn is_call(block: &Json) -> bool {
+    let block: serde_json::Value = serde_json::from_str(block.as_str()).unwrap_or_default();
+    block["type"] == "tool_use"
 }
 
 /// The blocks of what a person said, as the API takes them. Nothing at all is said in words.

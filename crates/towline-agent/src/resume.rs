@@ -70,6 +70,14 @@ pub(crate) enum ResumeError {
         /// What was asked for.
         which: String,
     },
+    /// A path that leads to no session.
+    #[error("Error: --resume cannot go on with `{which}`: {problem}")]
+    NotATranscript {
+        /// What was asked for.
+        which: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// No record of that id.
     #[error("No message found with message.uuid of: {uuid}")]
     NoMessage {
@@ -94,7 +102,7 @@ impl ResumeError {
     pub(crate) fn session(&self) -> Option<&SessionKey> {
         match self {
             Self::Unknown { id } | Self::NoMessage { id, .. } | Self::InUse { id } => Some(id),
-            Self::NotASession { .. } | Self::Store(_) => None,
+            Self::NotASession { .. } | Self::NotATranscript { .. } | Self::Store(_) => None,
         }
     }
 }
@@ -136,23 +144,57 @@ pub(crate) fn resume(
             at,
             drops_turn,
         } => {
-            let session = home.find(cwd, which).map_err(|error| match error {
-                towline_store::Error::BadId { .. } => ResumeError::NotASession {
-                    which: which.clone(),
-                },
-                towline_store::Error::NotFound { id, .. } => match id.parse() {
-                    Ok(id) => ResumeError::Unknown { id },
-                    Err(error) => ResumeError::Store(error),
-                },
-                other => ResumeError::Store(other),
-            })?;
+            let session = home
+                .find(cwd, which)
+                .map_err(|error| not_found(error, cwd, which))?;
             let up_to = match (at, drops_turn) {
                 (Some(uuid), _) => UpTo::Including(uuid),
                 (None, Some(uuid)) => UpTo::Before(uuid),
                 (None, None) => UpTo::End,
             };
-            read(session, *fork, &up_to).map(Some)
+            match read(session, *fork, &up_to) {
+                // The words are about an id, and this was none.
+                Err(ResumeError::Unknown { .. }) if which.parse::<SessionKey>().is_err() => {
+                    Err(not_a_transcript(which, "it holds no conversation"))
+                }
+                resumed => resumed.map(Some),
+            }
         }
+    }
+}
+
+/// Why a session was not found, in words about what was asked for: an id, a title or a path.
+fn not_found(error: towline_store::Error, cwd: &Path, which: &str) -> ResumeError {
+    if let Ok(id) = which.parse() {
+        return match error {
+            towline_store::Error::NotFound { .. } => ResumeError::Unknown { id },
+            other => ResumeError::Store(other),
+        };
+    }
+    let path = cwd.join(which);
+    let is_path = which.contains('/') || which.ends_with(".jsonl");
+    match (path.symlink_metadata(), error) {
+        (Ok(found), _) if found.is_dir() => not_a_transcript(which, "it is a directory"),
+        (Ok(_), towline_store::Error::BadId { .. }) => not_a_transcript(
+            which,
+            "it is no transcript of a session, whose name is its id with `.jsonl`",
+        ),
+        (Err(_), towline_store::Error::BadId { .. } | towline_store::Error::NotFound { .. })
+            if is_path =>
+        {
+            not_a_transcript(which, "there is no such file")
+        }
+        (_, towline_store::Error::BadId { .. }) => ResumeError::NotASession {
+            which: which.to_owned(),
+        },
+        (_, other) => ResumeError::Store(other),
+    }
+}
+
+fn not_a_transcript(which: &str, problem: &'static str) -> ResumeError {
+    ResumeError::NotATranscript {
+        which: which.to_owned(),
+        problem,
     }
 }
 

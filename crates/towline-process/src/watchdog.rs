@@ -187,7 +187,7 @@ impl Leash {
     }
 }
 
-/// Where the script's `cat`, `grep` and `sleep` are.
+/// Where the script's `cat`, `grep`, `sleep` and `sort` are.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin";
 
 /// How often the script looks whether all have ended; as it sleeps.
@@ -204,35 +204,67 @@ while read -r what group; do
     -) case $groups in *" $group "*) groups="${groups%% "$group" *} ${groups#* "$group" }" ;; esac ;;
   esac
 done
-for group in $groups; do kill -s TERM -- "$group"; done
+# ID:START of a process that has not ended; what stands before the last parenthesis may be anything.
+named() {
+  stat=$(cat /proc/"$1"/stat) || return
+  set -- "$1" ${stat##*") "}
+  [ "$2" = Z ] || echo "$1:${21}"
+}
 tree() {
-  echo "$1"
-  for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do (tree "$child"); done
+  named "$1"
+  for child in $(cat /proc/"$1"/task/*/children); do (tree "$child"); done
 }
 marked() {
   for environment in $(grep -lz "^$1=$2[.]" /proc/[0-9]*/environ); do
     process=${environment#/proc/}
-    tree "${process%/environ}"
+    echo "${process%/environ}"
   done
 }
-all=$(marked "$1" "$2")
-for process in $all; do kill -s TERM "$process"; done
+# All that is there, with what they started: those that are marked, the groups' leaders, and those that were known.
+look() {
+  {
+    for process in $groups $(marked "$1" "$2"); do tree "${process#-}"; done
+    for process in $all; do
+      [ "$(named "${process%:*}")" != "$process" ] || tree "${process%:*}"
+    done
+  } | sort -u
+}
+# A signal to those that are the same still.
+tell() {
+  for process in $all; do
+    [ "$(named "${process%:*}")" != "$process" ] || kill -s "$1" "${process%:*}"
+  done
+}
+# Before any ends: one who bears no mark is known by its parent alone. They stand still meanwhile, so that none is started
+# between the look and the signal.
+rounds=20
+while all=$(look "$1" "$2") && [ "$all" != "$still" ] && [ "$rounds" -gt 0 ]; do
+  tell STOP
+  still=$all
+  rounds=$((rounds - 1))
+done
+for group in $groups; do kill -s TERM -- "$group"; done
+tell TERM
+tell CONT
 looks=$3
 while [ "$looks" -gt 0 ]; do
   # Twice: a process that is about to become another program has no environment for a moment.
-  left=$(marked "$1" "$2")$(marked "$1" "$2")
-  for process in $all; do kill -s 0 "$process" && left=1; done
+  all=$(look "$1" "$2") && all=$(look "$1" "$2")
+  left=$all
   for group in $groups; do kill -s 0 -- "$group" && left=1; done
   [ -n "$left" ] || exit 0
   sleep 0.5
   looks=$((looks - 1))
 done
+all=$(look "$1" "$2")
 for group in $groups; do kill -s KILL -- "$group"; done
-for process in $(marked "$1" "$2"); do kill -s KILL "$process"; done
+tell KILL
 "#;
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader, Read as _};
+
     use super::*;
 
     #[test]
@@ -250,6 +282,53 @@ mod tests {
         drop(process.stdin.take());
         process.wait().unwrap();
         assert!(!child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_child_without_mark_and_group_is_ended_after_its_parent() {
+        let watchdog = Watchdog::new("TOWLINE_TEST_MARK", "cleared", Duration::from_secs(1));
+        for (script, group) in [
+            // Its parent ends with the first signal; it listens to none.
+            (
+                "env -i /usr/bin/setsid /bin/sh -c 'trap \"\" TERM; echo up; sleep 1000; sleep 1000' & wait",
+                true,
+            ),
+            (
+                "env -i /usr/bin/setsid /bin/sh -c 'echo up; exec sleep 1000' & wait",
+                true,
+            ),
+            // The group is not known: the mark of its parent is what there is.
+            (
+                "env -i /usr/bin/setsid /bin/sh -c 'echo up; exec sleep 1000' & wait",
+                false,
+            ),
+        ] {
+            let mut process = watchdog.start().unwrap();
+            let mark = Mark {
+                variable: watchdog.variable,
+                value: "cleared.1.".to_owned(),
+            };
+            let (reader, writer) = io::pipe().unwrap();
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", script]).stdout(writer).process_group(0);
+            mark.put_on(&mut command);
+            let mut child = command.spawn().unwrap();
+            // The command keeps the writing end of the pipe.
+            drop(command);
+            let mut reader = BufReader::new(reader);
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            if group {
+                let told = format!("+ {}\n", child.id());
+                let pipe = process.stdin.as_mut().unwrap();
+                pipe.write_all(told.as_bytes()).unwrap();
+            }
+            drop(process.stdin.take());
+            // The pipe is at its end when the last who holds it is gone.
+            reader.read_to_end(&mut Vec::new()).unwrap();
+            process.wait().unwrap();
+            child.wait().unwrap();
+        }
     }
 
     #[test]

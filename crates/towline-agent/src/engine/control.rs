@@ -1,14 +1,15 @@
 //! The host's requests, answered.
 
 mod commands;
+mod extensions;
 mod files;
 mod report;
 mod suggestions;
 
 use towline_permission::Dropped;
 use towline_protocol::{
-    DecodeError, Failure, Json, PermissionMode, Reply, Request, Success, Text, Ticket, ToHost,
-    User, Uuid, Wire,
+    DecodeError, Failure, Json, PermissionMode, Reply, Request, RequestId, Success, Text, Ticket,
+    ToHost, User, Uuid, Wire,
     control::{
         ControlResponse,
         answer::{
@@ -26,7 +27,7 @@ pub(super) type Answered = Result<Option<Json>, Box<Failure>>;
 
 impl Engine {
     /// Answers a request.
-    pub(super) fn answer(&mut self, ticket: Ticket, request: Request) {
+    pub(super) fn answer(&mut self, ticket: Ticket, id: Option<RequestId>, request: Request) {
         if let Request::Initialize(request) = &request {
             return self.initialize(ticket, request);
         }
@@ -39,6 +40,20 @@ impl Engine {
             }
             Request::FileSuggestions(request) => self.suggest_files(ticket, &request.query),
             Request::ReadFile(request) => self.read_file(ticket, request),
+            Request::SetPermissionMode(request) => {
+                let before = self.session.mode().clone();
+                let answer = self.set_mode(&request.mode);
+                self.reply(ticket, answer);
+                // The answer comes first (trace `control-06a_control_requests`).
+                while let Some(output) = self.peer.poll_output() {
+                    self.carry_out_peer(output);
+                }
+                self.tell_mode(&before);
+            }
+            Request::RegisterRepoRoot(request) => self.register_root(ticket, request),
+            Request::SideQuestion(request) => {
+                self.answer_beside(ticket, id, &request.question);
+            }
             request => {
                 let answer = self.answer_to(request);
                 self.reply(ticket, answer);
@@ -47,6 +62,12 @@ impl Engine {
     }
 
     pub(super) fn reply(&mut self, ticket: Ticket, answer: Answered) {
+        // What became of a command is told before the answer to whoever wanted it so (trace `control-06d_stop_task`).
+        while let Ok(event) = self.task_events.try_recv() {
+            self.handle_task(event);
+        }
+        // The answer may be one that the model gave beside the conversation.
+        self.count_side_calls();
         let reply = match answer {
             Ok(value) => Reply::Success(Box::new(Success {
                 response: value.map_or(
@@ -63,7 +84,6 @@ impl Engine {
     fn answer_to(&mut self, request: Request) -> Answered {
         match request {
             Request::Interrupt(request) => Ok(Some(self.interrupt(&request))),
-            Request::SetPermissionMode(request) => self.set_mode(&request.mode),
             Request::SetModel(request) => self.set_model(&request),
             Request::SetMaxThinkingTokens(request) => {
                 self.set_thinking(&request);
@@ -73,6 +93,10 @@ impl Engine {
             Request::GetSessionCost(_) => value(&self.session_cost()),
             Request::GetUsage(_) => value(&self.usage()),
             Request::GetSettings(_) => value(&self.settings()),
+            Request::GetHooksListing(_) => value(&extensions::hooks()),
+            Request::ReloadPlugins(_) => value(&self.plugins()),
+            Request::ReloadSkills(_) => value(&extensions::skills()),
+            Request::ReloadOutputStyles(_) => value(&extensions::output_styles()),
             Request::GetBinaryVersion(_) => value(&VersionAnswer {
                 version: Text::from_static(SPEAKS_AS),
                 build_time: Some(Text::from_static(env!("CARGO_PKG_VERSION"))),
@@ -195,7 +219,6 @@ impl Engine {
     }
 
     fn set_mode(&mut self, mode: &PermissionMode) -> Answered {
-        let before = self.session.mode().clone();
         self.session.policy.set_mode(mode).map_err(|dropped| match dropped {
             Dropped::BypassNotLaunched => Box::new(failure(
                 "Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions",
@@ -203,7 +226,6 @@ impl Engine {
             )),
             _ => Box::new(invalid_mode()),
         })?;
-        self.tell_mode(&before);
         value(&ModeAnswer {
             mode: self.session.mode().clone(),
             extra: towline_protocol::Extra::default(),
@@ -211,11 +233,26 @@ impl Engine {
     }
 
     fn set_model(&mut self, request: &SetModel) -> Answered {
-        let model = catalogue::resolve(request.model.as_option().map(Text::as_str)).to_owned();
+        let name = request.model.as_option().map(Text::as_str);
+        let model = catalogue::resolve(name).to_owned();
+        let shown = match name {
+            Some(name) if name != model => format!("{name} ({model})"),
+            _ => model.clone(),
+        };
+        self.change_model(&model, &shown);
+        value(&ModelAnswer {
+            model: model.into(),
+            extra: towline_protocol::Extra::default(),
+        })
+    }
+
+    /// Goes on with another model, by its full name and as it is shown.
+    fn change_model(&mut self, model: &str, shown: &str) {
         let changed = model != self.session.model;
-        self.session.model.clone_from(&model);
+        model.clone_into(&mut self.session.model);
         if changed && self.results > 0 {
-            let text = format!("<local-command-stdout>Set model to {model}</local-command-stdout>");
+            let text =
+                format!("<local-command-stdout>Set model to `{shown}`</local-command-stdout>");
             let mut line = User::say(text.as_str());
             line.session_id = Some(self.session.id.clone());
             line.uuid = Some(lines::new_uuid());
@@ -223,14 +260,13 @@ impl Engine {
             line.is_replay = Some(true);
             self.send(ToHost::User(Box::new(line)));
         }
-        value(&ModelAnswer {
-            model: model.into(),
-            extra: towline_protocol::Extra::default(),
-        })
     }
 
     fn set_thinking(&mut self, request: &SetMaxThinkingTokens) {
-        self.config.model.max_thinking_tokens = request.max_thinking_tokens.as_option().copied();
+        let tokens = request.max_thinking_tokens.as_option();
+        // Less than nothing is nothing.
+        self.config.model.max_thinking_tokens =
+            tokens.map(|tokens| u64::try_from(*tokens).unwrap_or(0));
     }
 
     /// A line that cannot be read. Where somebody waits for an answer, that is the answer.

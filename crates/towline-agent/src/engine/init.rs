@@ -60,7 +60,8 @@ impl Engine {
             fast_mode_disabled_reason: Some(Text::from_static("sdk_opt_in_required")),
             // Of a model that nobody knows it is not promised, though it is told how hard to try.
             per_turn_effort_active: Some(
-                catalogue::find(&self.session.model).is_some_and(|facts| facts.effort.is_some()),
+                catalogue::find(&self.session.model)
+                    .is_some_and(|facts| facts.generation.has_effort_per_turn()),
             ),
             ultrathink_available: Some(false),
             ultrathink_typed_raises: Some(false),

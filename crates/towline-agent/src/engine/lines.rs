@@ -1,11 +1,11 @@
 //! The lines that the agent writes, made from what happens.
 
 use towline_protocol::{
-    ApiRetry, Assistant, Block, CommandLifecycle, Content, ErrorBody, ErrorLine, Extra,
-    Informational, Json, MessageId, ModelFallback, ModelMessage, Nullable, PermissionDenied,
-    PermissionMode, Role, ServerToolUse, SessionId, SessionState, SessionStateChanged, Status,
-    StopReason, StreamEvent, StreamEventLine, System, Text, ToHost, ToolResultBlock, Usage, User,
-    UserMessage, Uuid, Wire,
+    ApiRetry, Assistant, Block, CommandLifecycle, Content, ControlRequestProgress, ErrorBody,
+    ErrorLine, Extra, Informational, Json, MessageId, ModelFallback, ModelMessage, Nullable,
+    PermissionDenied, PermissionMode, RequestId, Role, ServerToolUse, SessionId, SessionState,
+    SessionStateChanged, Status, StopReason, StreamEvent, StreamEventLine, System, Text, ToHost,
+    ToolResultBlock, Usage, User, UserMessage, Uuid, Wire,
 };
 
 use super::Prompts;
@@ -116,6 +116,7 @@ impl Lines<'_> {
                 .status
                 .map_or(Nullable::Absent, |status| Nullable::Value(status.into())),
             api_error_type: error.kind.as_deref().map(Text::from),
+            api_error: error.code.map(Text::from_static),
             ..self.synthetic(&error.message, StopReason::StopSequence)
         }
     }
@@ -276,6 +277,19 @@ impl Lines<'_> {
             uuid: Some(new_uuid()),
             ..ModelFallback::default()
         })))
+    }
+
+    /// Somebody works on the answer to a request.
+    pub(super) fn request_started(&self, request: Option<RequestId>) -> ToHost {
+        system(System::ControlRequestProgress(Box::new(
+            ControlRequestProgress {
+                request_id: request,
+                status: Some(Text::from_static("started")),
+                uuid: Some(new_uuid()),
+                session_id: Some(self.session.clone()),
+                ..ControlRequestProgress::default()
+            },
+        )))
     }
 
     /// Something to know.

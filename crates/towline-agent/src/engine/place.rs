@@ -3,11 +3,11 @@
 use std::{path::Path, sync::Arc};
 
 use serde_json::json;
-use towline_protocol::{Json, SessionId, ToolUseId};
+use towline_protocol::{Behavior, Json, SessionId, ToolUseId};
 
 use super::Engine;
 use crate::{
-    Config, PromptOptions,
+    Config, PromptOptions, Web,
     commands::CommandOptions,
     context::{Surroundings, system_blocks},
     memory::{Memory, MemoryKind, MemoryPlaces},
@@ -52,12 +52,25 @@ impl Engine {
             commands: self.commands.clone(),
             shell: self.config.shell,
             lists: self.lists.clone(),
-            web: self.config.web.clone(),
+            web: self.web(),
             ask: Some(self.side_question()),
             search: self.side_search(),
             files: self.files.clone(),
             must_read_first: !self.session.facts().generation.writes_unread_files(),
         }
+    }
+
+    /// How pages are fetched: whoever allows a host by its name means it, wherever it is. A rule for all hosts, or one
+    /// without a host, says nothing of that.
+    fn web(&self) -> Web {
+        let mut web = self.config.web.clone();
+        let rules = self.session.policy.entries().iter();
+        let allowed = rules.filter(|entry| entry.behavior == Behavior::Allow);
+        let rules = allowed.map(|entry| &entry.rule);
+        let rules = rules.filter(|rule| rule.tool() == "WebFetch");
+        let hosts = rules.filter_map(|rule| rule.content()?.strip_prefix("domain:"));
+        web.private_hosts.extend(hosts.map(ToOwned::to_owned));
+        web
     }
 
     /// Commands that are started from now on get this variable.

@@ -135,9 +135,9 @@ impl Engine {
 
 /// What a result has that tells of an answer.
 fn succeeded(line: TurnResult, running: &Running, ending: &Ending, text: &Text) -> TurnResult {
-    let (status, kind) = match ending {
-        Ending::ApiError(error) => (error.status, error.kind.as_deref()),
-        _ => (None, None),
+    let (status, kind, code) = match ending {
+        Ending::ApiError(error) => (error.status, error.kind.as_deref(), error.code),
+        _ => (None, None, None),
     };
     let answered = matches!(ending, Ending::Completed | Ending::GaveWay)
         && running.requested
@@ -151,6 +151,7 @@ fn succeeded(line: TurnResult, running: &Running, ending: &Ending, text: &Text) 
     TurnResult {
         api_error_status: status.map_or(Nullable::Null, |status| Nullable::Value(status.into())),
         api_error_type: kind.map(Text::from),
+        api_error: code.map(Text::from_static),
         result: Nullable::Value(TextOrJson::Text(text)),
         ttft_ms: running
             .clock

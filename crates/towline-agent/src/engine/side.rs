@@ -4,9 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use tokio::sync::mpsc;
-use towline_protocol::{Block, Draft, Json, StreamEvent, Usage};
+use towline_protocol::{
+    Block, Draft, Json, Nullable, RequestId, StreamEvent, Text, Ticket, Usage,
+    control::answer::SideQuestionAnswer,
+};
 
-use super::Engine;
+use super::{
+    Engine,
+    control::{plain, value},
+};
 use crate::{
     Provider,
     history::prompt_blocks,
@@ -16,6 +22,9 @@ use crate::{
 
 /// The most that is written in answer to a side call.
 const MAX_TOKENS: u64 = 8_192;
+/// Follows a question that is asked beside the conversation.
+const BESIDE: &str = "(This question stands beside the conversation. Answer it at once and in words, from what you know by \
+    now; call no tool, and leave what you are working on as it is.)";
 /// How often the API may search for one call.
 const MAX_SEARCHES: u64 = 8;
 
@@ -51,13 +60,38 @@ impl Engine {
             let request = with_prompt(request.clone(), &prompt);
             async move {
                 let blocks = answer(&model, request, &spent).await?;
-                let words = blocks.iter().filter_map(|block| match block {
-                    Block::Text(text) => Some(text.text.as_str()),
-                    _ => None,
-                });
-                Ok(words.collect::<Vec<_>>().join("\n"))
+                Ok(words(&blocks))
             }
         })
+    }
+
+    /// Answers a question of the host from the conversation, which does not hear of it.
+    pub(super) fn answer_beside(&mut self, ticket: Ticket, id: Option<RequestId>, question: &str) {
+        let line = self.lines().request_started(id);
+        self.send(line);
+        let mut history = self.session.history.answered();
+        let question = format!("{question}\n\n{BESIDE}");
+        history.push_user(prompt_blocks(Some(&question.as_str().into())));
+        let request = Request {
+            messages: history.messages(),
+            // The conversation may have calls in it, which the API takes only with the tools they are for.
+            ..self.request()
+        };
+        let (model, spent) = (Arc::clone(&self.model), self.side_usage.clone());
+        self.errands.send(ticket, async move {
+            let blocks = answer(&model, request, &spent).await.map_err(plain)?;
+            let words = words(&blocks);
+            let is_mute = words.is_empty();
+            value(&SideQuestionAnswer {
+                response: Nullable::Value(if is_mute {
+                    Text::from_static("(the model answered without words)")
+                } else {
+                    words.into()
+                }),
+                synthetic: Some(is_mute),
+                ..SideQuestionAnswer::default()
+            })
+        });
     }
 
     /// How a tool has the API search the web; the offline responder cannot.
@@ -154,6 +188,15 @@ async fn answer(model: &Model, request: Request, spent: &SideUsage) -> Result<Ve
     answer
 }
 
+/// What was said in words.
+fn words(blocks: &[Block]) -> String {
+    let words = blocks.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    words.collect::<Vec<_>>().join("\n")
+}
+
 /// What the API's own search gave.
 fn found(blocks: &[Block]) -> SearchAnswer {
     let mut answer = SearchAnswer::default();
@@ -162,9 +205,12 @@ fn found(blocks: &[Block]) -> SearchAnswer {
             Block::Text(text) => answer.parts.push(SearchPart::Text(text.text.to_string())),
             Block::WebSearchToolResult(result) => {
                 answer.searches += 1;
-                answer.parts.push(SearchPart::Links {
-                    tool_use_id: result.tool_use_id.to_string(),
-                    links: links(block),
+                answer.parts.push(match links(block) {
+                    Ok(links) => SearchPart::Links {
+                        tool_use_id: result.tool_use_id.to_string(),
+                        links,
+                    },
+                    Err(code) => SearchPart::Text(format!("Web search error: {code}")),
                 });
             }
             _ => {}
@@ -173,15 +219,19 @@ fn found(blocks: &[Block]) -> SearchAnswer {
     answer
 }
 
-/// Title and address of each result.
-fn links(block: &Block) -> Vec<(String, String)> {
+/// Title and address of each result, or the code of what went wrong.
+fn links(block: &Block) -> Result<Vec<(String, String)>, String> {
     let json = towline_protocol::Wire::to_json(block);
     let value: serde_json::Value = json.parse().unwrap_or_default();
-    let results = value["content"].as_array().cloned().unwrap_or_default();
+    let content = &value["content"];
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    results
-        .iter()
+    let Some(results) = content.as_array() else {
+        let code = content["error_code"].as_str();
+        return Err(code.unwrap_or("the result cannot be read").to_owned());
+    };
+    let results = results.iter();
+    Ok(results
         .filter(|result| result["url"].is_string())
         .map(|result| (text(&result["title"]), text(&result["url"])))
-        .collect()
+        .collect())
 }

@@ -73,6 +73,11 @@ impl Generation {
         self == Self::Current
     }
 
+    /// Whether it is told with every turn how hard to try (traces `sessions-flag_model_opus`, `sessions-flag_fallback`).
+    pub(crate) fn has_effort_per_turn(self) -> bool {
+        self == Self::Current
+    }
+
     /// Whether the tools for a list of tasks are offered (traces `sessions-tools_sonnet45`, `sessions-tools_haiku45`).
     pub(crate) fn keeps_task_list(self) -> bool {
         self == Self::Earlier

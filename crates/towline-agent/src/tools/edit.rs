@@ -31,7 +31,7 @@ impl Tool for Edit {
     const NAME: &'static str = "Edit";
     const DESCRIPTION: &'static str = "Replaces text in a file. The old text must stand in the file exactly as given, \
         with its indentation and without line numbers, and only once unless all occurrences are to be replaced. \
-        The file must have been read first.";
+        The file must have been read first, and again when somebody else has changed it.";
 
     fn normalise(input: &mut Value) {
         if let Value::Object(fields) = input {
@@ -130,7 +130,8 @@ pub(super) struct Prepared {
     real: PathBuf,
     before: Option<Original>,
     text: Text,
-    seen: Seen,
+    /// How much of the file the model was shown.
+    shown: Option<Extent>,
 }
 
 /// A file after a change that was made.
@@ -138,7 +139,7 @@ pub(super) struct Prepared {
 pub(super) struct Edited {
     old: String,
     new: String,
-    seen: Seen,
+    shown: Option<Extent>,
 }
 
 impl Prepared {
@@ -164,10 +165,6 @@ impl Prepared {
         if before.is_none() && !creates {
             return Err(Outcome::misuse(file::does_not_exist(place, &real)));
         }
-        let seen = match &before {
-            Some(Original { seen, .. }) => *seen,
-            None => Seen::Current(Extent::Whole),
-        };
         let mut text = match &before {
             Some(before) => before.text.clone(),
             None => Text::new(""),
@@ -175,9 +172,14 @@ impl Prepared {
         if let Some(first) = replacements.first() {
             first.check(&text).map_err(Outcome::misuse)?;
         }
-        if seen == Seen::Never && place.must_read_first {
-            return Err(file::not_read());
-        }
+        let shown = match before.as_ref().map(|before| before.seen) {
+            None => Some(Extent::Whole),
+            Some(Seen::Current(extent)) => Some(extent),
+            Some(Seen::Never) if place.must_read_first => return Err(file::not_read()),
+            Some(Seen::Never) => None,
+            // The text to be replaced may stand there still, and mean something else by now.
+            Some(Seen::Stale) => return Err(file::modified()),
+        };
         for replacement in replacements {
             text = replacement.apply(&text).map_err(Outcome::misuse)?;
         }
@@ -185,28 +187,24 @@ impl Prepared {
             real,
             before,
             text,
-            seen,
+            shown,
         })
     }
 
     /// Makes them.
     pub(super) fn put(self, place: &Place, interrupt: &Interrupt) -> Result<Edited, Outcome> {
-        let extent = match self.seen {
-            Seen::Current(extent) => extent,
-            Seen::Never | Seen::Stale => Extent::Part,
-        };
         Change {
             real: &self.real,
             text: &self.text,
             before: self.before.as_ref(),
-            extent,
+            extent: self.shown.unwrap_or(Extent::Part),
         }
         .put(place, interrupt)?;
         let old = self.before.map(|before| before.text.shown());
         Ok(Edited {
             old: old.unwrap_or_default(),
             new: self.text.shown(),
-            seen: self.seen,
+            shown: self.shown,
         })
     }
 }
@@ -214,14 +212,9 @@ impl Prepared {
 impl Edited {
     /// What the model must know about what it knows.
     pub(super) fn note(&self) -> &'static str {
-        match self.seen {
-            Seen::Current(Extent::Whole) => file::KNOWN,
-            Seen::Current(Extent::Part) | Seen::Never => "",
-            // The text to be replaced stood there, so the change itself is sound.
-            Seen::Stale => {
-                " (note: the file had been modified on disk since you last read it — the edit applied cleanly, but there \
-                 are other changes that you have not seen. Read it before you rely on what is around.)"
-            }
+        match self.shown {
+            Some(Extent::Whole) => file::KNOWN,
+            Some(Extent::Part) | None => "",
         }
     }
 
@@ -232,10 +225,7 @@ impl Edited {
             "structuredPatch": file::structured_patch(&self.old, &self.new),
             "userModified": false,
         });
-        if self.seen == Seen::Stale {
-            data["staleRecovered"] = json!(true);
-        }
-        if self.seen != Seen::Current(Extent::Whole) {
+        if self.shown != Some(Extent::Whole) {
             data["contentNotInModelContext"] = json!(true);
         }
         data

@@ -75,7 +75,9 @@ requests! {
     /// Changes how much the model may think; without a bound if nothing is given.
     set_max_thinking_tokens(tokens: Option<u64>) -> () =
         done(Request::SetMaxThinkingTokens(request::SetMaxThinkingTokens {
-            max_thinking_tokens: tokens.map_or(Nullable::Null, Nullable::Value),
+            max_thinking_tokens: tokens.map_or(Nullable::Null, |tokens| {
+                Nullable::Value(i64::try_from(tokens).unwrap_or(i64::MAX))
+            }),
             ..request::SetMaxThinkingTokens::default()
         }));
     control.set_max_thinking_tokens(Some(4096)).await?;

@@ -272,8 +272,8 @@ wire_structs! {
     /// `set_max_thinking_tokens`
     #[derive(Default)]
     pub struct SetMaxThinkingTokens {
-        /// The new bound; none if `null`.
-        max_thinking_tokens: Nullable<u64>,
+        /// The new bound; none if `null`. The real CLI takes one below zero, too.
+        max_thinking_tokens: Nullable<i64>,
         /// How thinking is shown.
         thinking_display: Nullable<Text>,
     }

@@ -21,7 +21,7 @@ use super::{
     choices::{InputFormat, OutputFormat},
     config::Plan,
     first_line, key_helper,
-    print::Printer,
+    print::{Ending, Printer},
     signals::Signals,
 };
 use crate::dialect;
@@ -99,22 +99,26 @@ async fn answer(
     let printer = Printer::new(format, config.limits);
     let mut printed = pin!(print(printer, lines));
     let mut served = pin!(serve(config, line.as_bytes(), output, signals));
-    let (exit, failed) = tokio::select! {
+    let (mut exit, ending) = tokio::select! {
         exit = &mut served => (exit, printed.await?),
-        failed = &mut printed => {
+        ending = &mut printed => {
             // Whoever reads has seen enough: the agent is not waited for.
-            let failed = failed?;
-            (served.await, failed)
+            let ending = ending?;
+            (served.await, ending)
         }
     };
-    Ok(match (exit.code, failed) {
+    // What the last result says of it was told already.
+    exit.complaint = exit
+        .complaint
+        .filter(|complaint| !ending.stderr.contains(complaint.as_str()));
+    Ok(match (exit.code, ending.failed) {
         (0, true) => Exit { code: 1, ..exit },
         _ => exit,
     })
 }
 
-/// Prints what the agent says until it has ended; whether it failed.
-async fn print(mut printer: Printer, mut lines: DuplexStream) -> anyhow::Result<bool> {
+/// Prints what the agent says until it has ended; gives what was said at the end.
+async fn print(mut printer: Printer, mut lines: DuplexStream) -> anyhow::Result<Ending> {
     let mut stdout = tokio::io::stdout();
     let mut decoder = LineDecoder::default();
     let mut buffer = vec![0; PIECE].into_boxed_slice();
@@ -140,12 +144,14 @@ async fn print(mut printer: Printer, mut lines: DuplexStream) -> anyhow::Result<
     let ending = printer.finish();
     write(&mut stdout, &ending.stdout).await?;
     complain(&ending.stderr).await;
-    Ok(ending.failed)
+    Ok(ending)
 }
 
 async fn complain(text: &str) {
     // With standard error gone there is nobody left to tell.
-    tokio::io::stderr().write_all(text.as_bytes()).await.ok();
+    let mut stderr = tokio::io::stderr();
+    stderr.write_all(text.as_bytes()).await.ok();
+    stderr.flush().await.ok();
 }
 
 async fn write(stdout: &mut Stdout, text: &str) -> std::io::Result<()> {

@@ -244,7 +244,6 @@ fn the_exit_code_tells_of_the_last_result() {
 
 #[test]
 fn a_start_that_cannot_be_is_one_line_and_exit_code_1() {
-    const UNKNOWN: &str = "00000000-0000-4000-8000-000000000009";
     for (arguments, complaint) in [
         (&["--banana"][..], "error: unknown option '--banana'"),
         (
@@ -317,6 +316,68 @@ fn a_start_that_cannot_be_is_one_line_and_exit_code_1() {
                 );
             }
         });
+    }
+}
+
+#[test]
+fn a_session_that_cannot_be_gone_on_with_is_told_once_and_in_words_that_fit() {
+    let room = towline_room();
+    let project = room.project();
+    let empty = format!("{UNKNOWN}.jsonl");
+    for (name, content) in [
+        ("notes.txt", "notes"),
+        ("notes.jsonl", "{}\n"),
+        (&empty, "{}\n"),
+    ] {
+        std::fs::write(project.join(name), content).unwrap();
+    }
+    std::fs::create_dir_all(project.join("folder.jsonl")).unwrap();
+    let in_folder = project.join("notes.txt");
+    let elsewhere = format!("missing/{UNKNOWN}.jsonl");
+    for (which, words) in [
+        (UNKNOWN, "No conversation found with session ID: "),
+        (
+            "no title",
+            "`no title` is no UUID, and no session has it as its title",
+        ),
+        ("notes.txt", "`notes.txt`: it is no transcript of a session"),
+        (
+            "notes.jsonl",
+            "`notes.jsonl`: it is no transcript of a session",
+        ),
+        (
+            in_folder.to_str().unwrap(),
+            "notes.txt`: it is no transcript of a session",
+        ),
+        (&empty, "it holds no conversation"),
+        ("./missing", "`./missing`: there is no such file"),
+        ("missing.jsonl", "`missing.jsonl`: there is no such file"),
+        (&elsewhere, "there is no such file"),
+        ("folder.jsonl", "`folder.jsonl`: it is a directory"),
+        ("/", "`/`: it is a directory"),
+    ] {
+        for format in [
+            &["text"][..],
+            &["json"],
+            &["json", "--verbose"],
+            &["stream-json", "--verbose"],
+        ] {
+            let ran = room
+                .command("http://127.0.0.1:9")
+                .args(["-p", "hi", "--resume", which, "--output-format"])
+                .args(format)
+                .stdin(std::process::Stdio::null())
+                .output()
+                .unwrap();
+            let shown = format!("{which} {format:?}");
+            assert_eq!(ran.status.code(), Some(1), "{shown}");
+            let stderr = String::from_utf8(ran.stderr).unwrap();
+            assert_eq!(stderr.lines().count(), 1, "{shown}: {stderr}");
+            assert!(stderr.contains(words), "{shown}: {stderr}");
+            // Lines are told of it in a line, too.
+            let is_lines = format[0] == "stream-json";
+            assert_eq!(ran.stdout.is_empty(), !is_lines, "{shown}");
+        }
     }
 }
 
@@ -413,3 +474,6 @@ fn too_many_turns_are_an_error() {
         assert_eq!(agent.close_and_end().await.code, Some(1));
     });
 }
+
+/// A session that nobody has.
+const UNKNOWN: &str = "00000000-0000-4000-8000-000000000009";

@@ -19,7 +19,9 @@ use towline_testkit::{
     script_api::{Reply, Script},
 };
 
-use crate::driven::{Driven, api, block_on, eventually, marked, names, prompt, said, towline_room};
+use crate::driven::{
+    Driven, api, block_on, eventually, marked, names, prompt, running, said, towline_room,
+};
 
 /// How many agents die at the same time.
 const AT_ONCE: usize = 6;
@@ -28,36 +30,51 @@ const LINES: u64 = 250;
 /// The last command never ends: when nothing came for so long, the moment is now.
 const QUIET: Duration = Duration::from_millis(800);
 const SEEDS: std::ops::Range<u64> = 0..50;
+/// In so many of the moments at least, commands run in the background.
+const LEAST_IN_BACKGROUND: usize = 20;
 
 #[test]
 fn killed_at_any_moment_it_leaves_whole_files_and_a_session_that_goes_on() {
     let next = AtomicUsize::new(0);
     let seeds: Vec<u64> = SEEDS.collect();
-    let reached = Mutex::new(BTreeSet::new());
+    let reached = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let calls = block_on(die_and_go_on(*seed));
-                    reached.lock().unwrap().insert(calls);
+                    let moment = block_on(die_and_go_on(*seed));
+                    reached.lock().unwrap().push(moment);
                 }
             });
         }
     });
     // Moments that are all alike would show little.
     let reached = reached.into_inner().unwrap();
+    let calls: BTreeSet<usize> = reached.iter().map(|moment| moment.calls).collect();
+    assert!(calls.len() >= 4, "only so many calls: {calls:?}");
+    let in_background = |least| reached.iter().filter(|one| one.tasks >= least).count();
+    let (one, both) = (in_background(1), in_background(2));
     assert!(
-        reached.len() >= 4,
-        "only so many calls were reached: {reached:?}"
+        one >= LEAST_IN_BACKGROUND && both >= LEAST_IN_BACKGROUND,
+        "of {} moments, so many had one and two commands in the background: {one}, {both}",
+        reached.len()
     );
 }
 
-/// Kills an agent and looks at what is left. Gives how many calls its session knows of.
-async fn die_and_go_on(seed: u64) -> usize {
+/// When an agent was killed.
+struct Moment {
+    /// How many calls its session knows of.
+    calls: usize,
+    /// How many commands ran in the background, as it said.
+    tasks: usize,
+}
+
+/// Kills an agent and looks at what is left.
+async fn die_and_go_on(seed: u64) -> Moment {
     let room = towline_room();
     fs::write(room.project().join("old.txt"), large("old")).unwrap();
     let session = format!("00000000-0000-4000-8000-{seed:012}");
-    let was_asked = work_and_die(&room, &session, seed).await;
+    let (was_asked, tasks) = work_and_die(&room, &session, seed).await;
     check_files(&room, seed);
 
     let home = Home::new(room.home().join(".claude"));
@@ -78,7 +95,7 @@ async fn die_and_go_on(seed: u64) -> usize {
             !was_asked,
             "seed {seed}: the model was asked, and nothing was kept"
         );
-        return 0;
+        return Moment { calls: 0, tasks };
     }
     let calls = go_on(&room, &session, seed).await;
     let strange: Vec<_> = names(&room.project())
@@ -89,12 +106,14 @@ async fn die_and_go_on(seed: u64) -> usize {
         strange.is_empty(),
         "seed {seed}: {strange:?} was left behind"
     );
-    calls
+    Moment { calls, tasks }
 }
 
-/// Has the agent work, kills it, and waits until nothing of it runs. Whether the model was asked.
-async fn work_and_die(room: &RealCli, session: &str, seed: u64) -> bool {
-    let api = api(script(room)).await;
+/// Has the agent work, kills it, and waits until nothing of it runs. Whether the model was asked, and how many commands
+/// ran in the background.
+async fn work_and_die(room: &RealCli, session: &str, seed: u64) -> (bool, usize) {
+    let time = unheard_of_time(seed);
+    let api = api(script(room, &time)).await;
     let mark = format!("TOWLINE_CRASH_TEST={}-{seed}", std::process::id());
     let arguments = [
         ALLOWED,
@@ -107,23 +126,29 @@ async fn work_and_die(room: &RealCli, session: &str, seed: u64) -> bool {
     });
     let mut random = Random(seed);
     agent.say(&prompt("begin")).await;
-    let mut was_asked = false;
+    let mut heard = Vec::new();
     for _ in 0..random.below(LINES) {
         let Ok(line) = timeout(QUIET, agent.line()).await else {
             break;
         };
-        let line = line.expect("it does not end by itself");
-        was_asked |= line["type"] == "stream_event";
+        heard.push(line.expect("it does not end by itself"));
     }
     // The moment itself is what is random here; nothing is waited for.
     tokio::time::sleep(Duration::from_micros(random.below(8_000))).await;
-    let heard = agent.kill().await;
-    was_asked |= heard.iter().any(|line| line["type"] == "stream_event");
+    heard.extend(agent.kill().await);
     eventually(&format!("seed {seed}: the end of all commands"), || {
-        marked(&mark).is_empty()
+        marked(&mark).is_empty() && running(&time).is_empty()
     })
     .await;
-    was_asked
+    let was_asked = heard.iter().any(|line| line["type"] == "stream_event");
+    let tasks = heard.iter();
+    let tasks = tasks.filter(|line| line["subtype"] == "task_started");
+    (was_asked, tasks.count())
+}
+
+/// A time to sleep that no other process sleeps.
+fn unheard_of_time(seed: u64) -> String {
+    format!("1000.{}{seed:04}", std::process::id())
 }
 
 /// Every file is as it was before a call or as it was after it.
@@ -173,12 +198,13 @@ async fn go_on(room: &RealCli, session: &str, seed: u64) -> usize {
 }
 
 /// Texts that stream, files that are made, written over and edited, commands that are waited for and that are not.
-fn script(room: &RealCli) -> Script {
+fn script(room: &RealCli, time: &str) -> Script {
     let large_txt = room.project().join("large.txt");
     let old_txt = room.project().join("old.txt");
     let write = |content: &str| json!({"file_path": large_txt, "content": large(content)});
     let edit = |path, old: &str, new: &str, all: bool| json!({"file_path": path, "old_string": old, "new_string": new, "replace_all": all});
     let command = |command: &str| json!({"command": command});
+    let in_background = |command: String| json!({"command": command, "run_in_background": true});
     let words = "a stream of many words that go on and on ".repeat(4);
     Script::new([
         Reply::message()
@@ -186,8 +212,10 @@ fn script(room: &RealCli) -> Script {
             .and_text(&words)
             .tool(
                 "Bash",
-                json!({"command": "sleep 1000 & sleep 1000", "run_in_background": true}),
-            ),
+                in_background(format!("(trap '' TERM; sleep {time})")),
+            )
+            // Neither the environment nor the group tells whose this one is.
+            .tool("Bash", in_background(format!("env -i setsid sleep {time}"))),
         Reply::message()
             .tool("Write", write("A"))
             .tool("Read", json!({"file_path": old_txt, "limit": 20}))
@@ -229,4 +257,4 @@ impl Random {
     }
 }
 
-const ALLOWED: &[&str] = &["--allowedTools", "Write,Edit,Read,Bash"];
+const ALLOWED: &[&str] = &["--dangerously-skip-permissions"];

@@ -295,6 +295,18 @@ pub(crate) fn marked(mark: &str) -> Vec<PathBuf> {
     marked.collect()
 }
 
+/// The processes that were started with this argument.
+pub(crate) fn running(argument: &str) -> Vec<PathBuf> {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    let started = processes.filter_map(|entry| Some(entry.ok()?.path().join("cmdline")));
+    let started = started.filter(|path| {
+        let line = std::fs::read(path).unwrap_or_default();
+        line.split(|byte| *byte == 0)
+            .any(|one| one == argument.as_bytes())
+    });
+    started.collect()
+}
+
 /// Waits until something holds.
 pub(crate) async fn eventually(what: &str, holds: impl Fn() -> bool) {
     let waited = timeout(PATIENCE, async {

@@ -12,6 +12,7 @@ mod background;
 mod backpressure;
 mod bad_input;
 mod clear;
+mod control_requests;
 mod crash;
 mod dialect_session;
 mod driven;
@@ -44,6 +45,7 @@ mod trace_record;
 mod trace_replay;
 mod trace_show;
 mod unasked;
+mod web;
 
 #[test]
 fn wrong_usage_exits_with_2() {

@@ -117,6 +117,26 @@ fn every_conversation_has_a_script_and_an_end() {
     }
 }
 
+#[test]
+fn every_recorded_conversation_is_had_or_left_out_for_a_reason() {
+    let List { left_out, groups } = toml::from_str(LIST).unwrap();
+    let mut named: Vec<&String> = groups.values().chain(left_out.values()).flatten().collect();
+    named.sort();
+    let mut recorded = Recording::names();
+    recorded.sort();
+    // Each of them once.
+    assert_eq!(named, recorded.iter().collect::<Vec<_>>());
+}
+
+/// The list.
+#[derive(serde::Deserialize)]
+struct List {
+    /// What is recorded and not had, by the reason.
+    left_out: BTreeMap<String, Vec<String>>,
+    #[serde(flatten)]
+    groups: BTreeMap<String, Vec<String>>,
+}
+
 /// A conversation of the list.
 struct Conversation {
     group: String,
@@ -199,7 +219,7 @@ struct Outcome {
 
 /// The conversations of the list that are wanted.
 fn conversations() -> Vec<Conversation> {
-    let groups: BTreeMap<String, Vec<String>> = toml::from_str(LIST).unwrap();
+    let List { groups, .. } = toml::from_str(LIST).unwrap();
     let setups = Setup::all();
     let wanted = wanted();
     let mut conversations = Vec::new();

@@ -51,7 +51,8 @@ impl Engine {
             return Err(plain("apply_flag_settings: settings must be an object"));
         };
         if let Some(model) = settings.get("model").and_then(Value::as_str) {
-            crate::model::catalogue::resolve(Some(model)).clone_into(&mut self.session.model);
+            let model = crate::model::catalogue::resolve(Some(model));
+            self.change_model(model, model);
         }
         let text = Value::Object(settings).to_string();
         let read = towline_permission::Settings::read(&text);

@@ -53,18 +53,24 @@ pub(super) async fn ended(
 ) -> Outcome {
     let outcome = match ended.end {
         TaskEnd::Exited(0) => succeeded(ended, place, note).await,
-        TaskEnd::Exited(code) => failed(ended, &format!("Exit code {code}"), note).await,
+        TaskEnd::Exited(code) => failed(ended, &format!("Exit code {code}"), place, note).await,
         TaskEnd::TimedOut => {
             let time = in_words(timeout);
             let first = format!("Exit code 143\nCommand timed out after {time}");
-            failed(ended, &first, note).await
+            failed(ended, &first, place, note).await
         }
         TaskEnd::WroteTooMuch => {
             let first = "Exit code 143\nCommand was ended: it wrote more than 1 GB";
-            failed(ended, first, note).await
+            failed(ended, first, place, note).await
         }
         TaskEnd::Stopped => {
-            failed(ended, "Exit code 137\nCommand was ended from outside", note).await
+            failed(
+                ended,
+                "Exit code 137\nCommand was ended from outside",
+                place,
+                note,
+            )
+            .await
         }
     };
     outcome.unwrap_or_else(|error| {
@@ -113,32 +119,54 @@ async fn succeeded(ended: &Ended, place: &Place, note: Option<String>) -> io::Re
     })
 }
 
-async fn failed(ended: &Ended, first: &str, note: Option<String>) -> io::Result<Outcome> {
-    let half = MOST_OF_FAILED as u64 / 2 * 4;
-    let head = ended.first(half).await?;
-    let output = if head.is_cut {
-        let tail = ended.last(half).await?;
-        join_cut(&head.text, trim(&tail.text))
+async fn failed(
+    ended: &Ended,
+    first: &str,
+    place: &Place,
+    note: Option<String>,
+) -> io::Result<Outcome> {
+    // Four bytes a character at most: what is cut here is too long in any case.
+    let head = ended.first(MOST_OF_FAILED as u64 * 4).await?;
+    let text = trim(&head.text);
+    let is_long = head.is_cut || text.chars().nth(MOST_OF_FAILED).is_some();
+    let output = if is_long {
+        let tail = ended.last(MOST_OF_FAILED as u64 / 2 * 4).await?;
+        join_cut(text, &gap(ended, place).await, trim(&tail.text))
     } else {
-        let text = trim(&head.text);
-        if text.chars().nth(MOST_OF_FAILED).is_some() {
-            join_cut(text, text)
-        } else {
-            text.to_owned()
-        }
+        text.to_owned()
     };
     let parts = [first, &output, note.as_deref().unwrap_or_default()];
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     Ok(Outcome::error(parts.join("\n")))
 }
 
-/// The beginning of one text and the end of another, and between them what is not there.
-fn join_cut(head: &str, tail: &str) -> String {
+/// What stands in place of the middle of an output: where it is.
+async fn gap(ended: &Ended, place: &Place) -> String {
+    if ended.end == TaskEnd::WroteTooMuch {
+        return "... [the middle of the output is left out, and not kept: it is too much] ..."
+            .to_owned();
+    }
+    match keep(ended, place).await {
+        Ok(path) => format!(
+            "... [the middle of the output is left out; full output saved to: {}] ...",
+            path.display()
+        ),
+        // The command is what this is about; that it failed is told in any case.
+        Err(error) => {
+            format!(
+                "... [the middle of the output is left out, and could not be kept: {error}] ..."
+            )
+        }
+    }
+}
+
+/// The beginning of one text and the end of another, and between them what is to be said of the gap.
+fn join_cut(head: &str, gap: &str, tail: &str) -> String {
     let half = MOST_OF_FAILED / 2;
     let head = first_characters(head, half);
     let skipped = tail.chars().count().saturating_sub(half);
     let tail: String = tail.chars().skip(skipped).collect();
-    format!("{head}\n\n... [the middle of the output is left out] ...\n\n{tail}")
+    format!("{head}\n\n{gap}\n\n{tail}")
 }
 
 /// Moves the output to where the session keeps what is too long to show.

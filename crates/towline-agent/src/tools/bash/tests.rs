@@ -309,3 +309,36 @@ async fn calls_that_make_no_sense_are_clear_errors() {
         assert!(text(&outcome).starts_with("<tool_use_error>"));
     }
 }
+
+#[tokio::test]
+async fn what_a_failed_command_wrote_is_kept_whole_where_it_is_too_long_to_show() {
+    let (_folder, place, _events) = place();
+    let whole: String = (1..=20_000).map(|number| format!("{number}\n")).collect();
+    let failing = json!({"command": "seq 1 20000; exit 3"});
+    let slow = json!({"command": "seq 1 20000; sleep 1000", "timeout": 1_500});
+    for (input, first) in [
+        (failing, "Exit code 3\n1\n"),
+        (slow, "Exit code 143\nCommand timed out after 1.5s\n1\n"),
+    ] {
+        let outcome = call(&place, "Bash", input).await;
+        assert_eq!(outcome.is_error, Some(true));
+        let text = text(&outcome);
+        assert!(text.starts_with(first), "{text}");
+        assert!(text.ends_with("\n20000"), "{text}");
+        let (_, path) = text.split_once("full output saved to: ").unwrap();
+        let (path, _) = path.split_once(']').unwrap();
+        assert_eq!(std::fs::read_to_string(path).unwrap(), whole);
+        assert!(Path::new(path).starts_with(&place.results), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_output_of_wide_characters_is_shown_once() {
+    let (_folder, place, _events) = place();
+    // More bytes than characters are allowed, and fewer characters.
+    let outcome = bash(&place, "for i in $(seq 1 6000); do printf 😀; done; exit 1").await;
+    assert_eq!(
+        text(&outcome),
+        format!("Exit code 1\n{}", "😀".repeat(6_000))
+    );
+}

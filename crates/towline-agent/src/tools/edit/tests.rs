@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Replacement, Text};
 use crate::tools::{Outcome, tried::Tried};
@@ -149,7 +149,6 @@ async fn what_the_model_knows_of_a_file_is_told_with_the_change() {
         "The file /project/a.txt has been updated successfully."
     );
     assert_eq!(unread.data["contentNotInModelContext"], true);
-    assert_eq!(unread.data["staleRecovered"], Value::Null);
 
     tried.place.must_read_first = true;
     tried
@@ -164,19 +163,52 @@ async fn what_the_model_knows_of_a_file_is_told_with_the_change() {
         "The file /project/a.txt has been updated successfully."
     );
     assert_eq!(part.data["contentNotInModelContext"], true);
+}
 
+#[tokio::test]
+async fn a_file_that_somebody_else_has_changed_is_not_edited_until_it_is_read_again() {
+    let mut tried = Tried::new(&[("a.txt", "")]);
+    for must_read_first in [true, false] {
+        tried.place.must_read_first = must_read_first;
+        for tool in ["Edit", "MultiEdit"] {
+            for limit in [1, 2000] {
+                tried.write("a.txt", "one\ntwo\n");
+                let path = tried.path("a.txt");
+                let read = json!({"file_path": path, "limit": limit});
+                tried.call("Read", read.clone()).await;
+                tried.write("a.txt", "one\ntheirs\n");
+                let change = json!({"old_string": "one", "new_string": "ours"});
+                let mut input = match tool {
+                    "Edit" => change,
+                    _ => json!({"edits": [change]}),
+                };
+                input["file_path"] = json!(path);
+                let refused = tried.call(tool, input.clone()).await;
+                assert_eq!(refused.is_error, Some(true), "{tool}: {refused:?}");
+                assert_eq!(
+                    *refused.data,
+                    json!(
+                        "Error: File has been modified since read, either by the user or by a linter. Read it again before \
+                         attempting to write it."
+                    )
+                );
+                assert_eq!(tried.content("a.txt"), "one\ntheirs\n");
+                tried.call("Read", read).await;
+                assert_eq!(tried.call(tool, input).await.is_error, None);
+                assert_eq!(tried.content("a.txt"), "ours\ntheirs\n");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_was_only_touched_is_edited() {
+    let tried = Tried::new(&[("a.txt", "one\n")]);
     tried.read("a.txt").await;
-    tried.write("a.txt", "three\nmore\n");
-    let stale = edit(&tried, "a.txt", "three", "four").await;
-    assert!(
-        tried.words(&stale).starts_with(
-            "The file /project/a.txt has been updated successfully. (note: the file had been modified on disk since you last \
-             read it — the edit applied cleanly, but "
-        ),
-        "{stale:?}"
-    );
-    assert_eq!(stale.data["staleRecovered"], true);
-    assert_eq!(tried.content("a.txt"), "four\nmore\n");
+    tried.write("a.txt", "one\n");
+    let edited = edit(&tried, "a.txt", "one", "two").await;
+    assert_eq!(edited.is_error, None, "{edited:?}");
+    assert_eq!(tried.content("a.txt"), "two\n");
 }
 
 #[tokio::test]

@@ -61,6 +61,22 @@ pub(super) fn is_private(url: &Url) -> bool {
     !public
 }
 
+/// Whether somebody has named the host of an address, so that it may be anywhere.
+pub(super) fn may_be_private(url: &Url, web: &Web) -> bool {
+    let mut hosts = web.private_hosts.iter();
+    url.host().is_some_and(|host| {
+        let host = host.to_string();
+        hosts.any(|named| is_named(named, &host))
+    })
+}
+
+/// A name is compared as it stands in addresses: `[::1]`, small letters, other scripts as ASCII, no dot at its end.
+fn is_named(named: &str, host: &str) -> bool {
+    let named = Host::parse(named).map_or_else(|_| named.to_owned(), |named| named.to_string());
+    let bare = |host: &str| host.strip_suffix('.').unwrap_or(host).to_owned();
+    bare(&named) == bare(host)
+}
+
 fn is_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -184,6 +200,31 @@ mod tests {
             "ff02::1",
         ] {
             assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+    }
+
+    #[test]
+    fn a_host_that_was_named_may_be_private_and_no_other() {
+        for (named, url, expected) in [
+            ("127.0.0.1", "http://127.0.0.1:8080/", true),
+            ("127.0.0.1", "http://0x7f.1/", true),
+            ("127.0.0.1", "http://127.0.0.2/", false),
+            ("127.0.0.1", "http://localhost/", false),
+            ("localhost", "http://LOCALHOST./a", true),
+            ("localhost", "http://www.localhost/", false),
+            ("localhost", "http://127.0.0.1/", false),
+            ("[::1]", "http://[::1]/", true),
+            ("bücher.intern", "http://xn--bcher-kva.intern/", true),
+            ("*", "http://127.0.0.1/", false),
+            ("*.localhost", "http://a.localhost/", false),
+            ("", "http://127.0.0.1/", false),
+        ] {
+            let web = Web {
+                private_hosts: vec![named.to_owned()],
+                ..Web::default()
+            };
+            let url = Url::parse(url).unwrap();
+            assert_eq!(may_be_private(&url, &web), expected, "{named} {url}");
         }
     }
 

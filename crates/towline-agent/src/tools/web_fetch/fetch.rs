@@ -103,9 +103,10 @@ async fn client(url: &Url, web: &Web) -> Result<Client, String> {
         .no_proxy()
         .connect_timeout(CONNECT)
         .user_agent(USER_AGENT);
+    let may_be_private = address::may_be_private(url, web);
     let proxy = web.proxy.to(url);
     if let Some(proxy) = proxy.map_err(|error| format!("{url}: {error}"))? {
-        if !web.allow_private && address::is_private(url) {
+        if address::is_private(url) && !may_be_private {
             return Err(private(url, url.host_str().unwrap_or_default()));
         }
         builder = builder.proxy(proxy);
@@ -113,7 +114,7 @@ async fn client(url: &Url, web: &Web) -> Result<Client, String> {
         let addresses = addresses(url).await?;
         let mut found = addresses.iter().map(SocketAddr::ip);
         if let Some(address) = found.find(|address| !address::is_public(*address))
-            && !web.allow_private
+            && !may_be_private
         {
             return Err(private(url, &address.to_string()));
         }
@@ -130,8 +131,10 @@ async fn client(url: &Url, web: &Web) -> Result<Client, String> {
 }
 
 fn private(url: &Url, place: &str) -> String {
+    let host = url.host_str().unwrap_or_default();
     format!(
-        "{url} is at {place}, which is not on the public internet; such addresses are not fetched"
+        "{url} is at {place}, which is not on the public internet; such addresses are fetched only where a rule allows it: \
+         WebFetch(domain:{host})"
     )
 }
 

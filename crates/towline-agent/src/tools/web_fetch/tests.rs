@@ -98,7 +98,7 @@ async fn answer_request(
 fn place() -> (tempfile::TempDir, Place) {
     let folder = tempfile::tempdir().unwrap();
     let (mut place, _events) = Place::in_folder(folder.path());
-    place.web.allow_private = true;
+    place.web.private_hosts = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
     (folder, place)
 }
 

@@ -150,7 +150,9 @@ struct Play<'a> {
     places: &'a Places,
     /// Questions that were recorded and have not come yet: the call that they are about, and their id.
     questions: Vec<(Option<String>, String)>,
-    /// Recorded ids of questions, and those that they have now.
+    /// Commands that were recorded and have not begun yet, by their ids.
+    tasks: Vec<String>,
+    /// Recorded ids of questions and commands, and those that they have now.
     ids: Vec<(String, String)>,
     heard: HashMap<String, usize>,
     expected: HashMap<String, usize>,
@@ -170,10 +172,14 @@ impl<'a> Play<'a> {
                 )
             })
         });
+        let started = recording.lines().into_iter();
+        let started = started.filter(|line| line.kind == "system/task_started");
+        let tasks = started.filter_map(|line| line.text("/task_id").map(str::to_owned));
         Self {
             patience: program.patience,
             places,
             questions: questions.collect(),
+            tasks: tasks.collect(),
             ids: Vec::new(),
             heard: HashMap::new(),
             expected: HashMap::new(),
@@ -290,6 +296,12 @@ impl<'a> Play<'a> {
                 let (_, recorded) = self.questions.remove(meant);
                 self.ids.push((recorded, id.to_owned()));
             }
+        }
+        if let Some(task) = line.text("/task_id")
+            && line.kind == "system/task_started"
+            && !self.tasks.is_empty()
+        {
+            self.ids.push((self.tasks.remove(0), task.to_owned()));
         }
         self.lines.push(line);
     }

@@ -64,6 +64,14 @@ impl Line {
 }
 
 impl Recording {
+    /// The names of all there are.
+    pub(crate) fn names() -> Vec<String> {
+        let files = fs::read_dir(TRACES).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let names = names.filter_map(|name| name.strip_suffix(".jsonl").map(str::to_owned));
+        names.collect()
+    }
+
     pub(crate) fn read(name: &str) -> Self {
         let path = Path::new(TRACES).join(format!("{name}.jsonl"));
         let text = fs::read_to_string(&path)

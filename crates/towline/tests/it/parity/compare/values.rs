@@ -150,10 +150,10 @@ impl Comparison<'_> {
                 let is_output = tool.is_some_and(|tool| OUTPUT_IS_COMPARED.contains(&&**tool));
                 let is_remark = object["content"]
                     .as_str()
-                    .is_some_and(|text| text.starts_with("<system-reminder>"));
+                    .is_some_and(|text| REMARKS.iter().any(|start| text.starts_with(start)));
                 object["is_error"] == true || !is_output || is_remark
             }
-            "content" => self.kind == "system/informational",
+            "content" => OWN_CONTENT.contains(&self.kind),
             "message" => self.kind == "system/permission_denied",
             "tool_use_result" => object["tool_use_result"].is_string(),
             "result" => {
@@ -211,6 +211,7 @@ const MEASURED: &[&str] = &[
     "_seconds",
     "timestamp",
     "_at",
+    "end_time",
 ];
 
 /// Strings that name what is running.
@@ -221,6 +222,11 @@ const ANY_VALUE: &[&str] = &[
     "messaging_socket_path",
     // A path with the project's own path in it, shortened where that is long.
     "auto",
+    // Of a command that runs, and where its output goes.
+    "task_id",
+    "run_id",
+    "backgroundTaskId",
+    "output_file",
 ];
 
 /// Lists of what an agent has to offer.
@@ -243,6 +249,12 @@ const OFFERED: &[&str] = &[
     "memoryFiles",
     "mcpInstructions",
 ];
+
+/// Lines whose content is in an agent's own words.
+const OWN_CONTENT: &[&str] = &["system/informational", "system/model_fallback"];
+
+/// How results begin that say something about the call in an agent's own words.
+const REMARKS: &[&str] = &["<system-reminder>", "Command running in background"];
 
 /// Tools whose results are no words of the agent.
 const OUTPUT_IS_COMPARED: &[&str] = &["Bash", "Read"];
