@@ -10,14 +10,17 @@ use std::{
 use jiff::Timestamp;
 use thiserror::Error;
 use towline_host::PermissionMode;
-use towline_protocol::{Json, SessionId, Uuid, dialect::pocket::BridgeId};
+use towline_protocol::{
+    Json, PermissionUpdate, SessionId, UpdateKind, Uuid, dialect::pocket::BridgeId,
+};
 
 use crate::{
-    Bridge, Input, Launch, Question,
+    Bridge, Input, Launch, Outcome, Question, Unanswered,
     access::{Action, Audit, RootError, Roots, Who, input_summary},
     agents::{Agents, Bypass, NoSuchAgent, effort},
     hub::{
-        Command, Control, Decision, Description, Figures, From, Refusal, Remember, Reply, Setup,
+        Command, Control, Decision, Description, Figures, From, Refusal, Reply, Setup, Verdict,
+        suggestions,
     },
     past::Recent,
     project::Projects,
@@ -68,14 +71,14 @@ impl Desk {
         agents: Arc<Agents>,
         projects: Projects,
         bypass: Bypass,
-        audit: Audit,
+        audit: Arc<Mutex<Audit>>,
     ) -> Self {
         Self {
             bridge,
             agents,
             projects: Arc::new(projects),
             bypass,
-            audit: Arc::new(Mutex::new(audit)),
+            audit,
         }
     }
 
@@ -174,32 +177,32 @@ impl Desk {
         }
     }
 
-    /// Answers a question.
+    /// Answers a question; gives what that came to.
     ///
     /// # Errors
-    /// When there is no such question any more, or the answer does not fit it.
+    /// When there is no such question any more, the answer does not fit it, or it would allow what is not allowed here.
     pub async fn answer(
         &self,
         who: &Who,
         session: &BridgeId,
         question: &str,
         decision: Decision,
-    ) -> Result<(), Denial> {
+    ) -> Result<Verdict, Denial> {
         let asked = self.question(session, question).await?;
-        if let Decision::Allow { mode, .. } = &decision {
-            self.check_mode(mode.as_ref())?;
-        }
-        let action = answered(session, &asked, &decision);
+        let verdict = Verdict::on(&asked, decision)?;
+        self.check_updates(&asked, &verdict)?;
         let reply = self.bridge.command(Command::Answer {
             session: session.clone(),
             question: question.to_owned(),
-            decision,
+            decision: verdict.decision.clone(),
             by: who.client.clone(),
         });
         match reply.await {
             Reply::Done(_) => {
-                self.write_down(who, &action);
-                Ok(())
+                for action in answered(session, &asked, &verdict) {
+                    self.write_down(who, &action);
+                }
+                Ok(verdict)
             }
             reply => Err(unexpected(reply)),
         }
@@ -383,6 +386,20 @@ impl Desk {
         }
     }
 
+    /// What goes with an answer must not reach further than a session that begins may.
+    fn check_updates(&self, asked: &Question, verdict: &Verdict) -> Result<(), Denial> {
+        for mode in verdict.modes() {
+            self.check_mode(Some(mode))?;
+        }
+        let suggested = suggestions(asked);
+        let suggested: Vec<_> = directories(&suggested).collect();
+        // What the agent asks for by itself was shown to whoever answers.
+        for directory in directories(verdict.updates()).filter(|given| !suggested.contains(given)) {
+            self.projects.roots().existing(Path::new(directory))?;
+        }
+        Ok(())
+    }
+
     fn check_mode(&self, mode: Option<&PermissionMode>) -> Result<(), Denial> {
         let bypasses = mode == Some(&PermissionMode::BypassPermissions);
         if bypasses && self.bypass == Bypass::Refused {
@@ -401,6 +418,19 @@ pub fn launch(agents: Arc<Agents>, bypass: Bypass, question_timeout: Option<Dura
         Ok(agent
             .command(setup, bypass)
             .question_timeout(question_timeout))
+    })
+}
+
+/// Writes down which questions nobody answered in time, for [`Bridge::start`].
+pub fn unanswered(audit: Arc<Mutex<Audit>>) -> Unanswered {
+    Arc::new(move |session: &BridgeId, question: &Question| {
+        let action = Action::TimedOut {
+            session: session.to_string(),
+            tool: question.tool_name.to_string(),
+            input: input_summary(question.input.get()),
+        };
+        let mut audit = audit.lock().unwrap_or_else(PoisonError::into_inner);
+        audit.record_unasked(Timestamp::now(), &action);
     })
 }
 
@@ -426,33 +456,47 @@ fn existing(roots: &Roots, path: &str) -> Result<String, RootError> {
     Ok(found.to_string_lossy().into_owned())
 }
 
-fn answered(session: &BridgeId, asked: &Question, decision: &Decision) -> Action {
+/// The directories that updates add.
+fn directories(updates: &[PermissionUpdate]) -> impl Iterator<Item = &str> {
+    updates
+        .iter()
+        .filter(|update| update.kind == Some(UpdateKind::AddDirectories))
+        .flat_map(|update| update.directories.iter().flatten())
+        .map(|directory| directory.as_str())
+}
+
+/// What was done with an answer.
+fn answered(session: &BridgeId, asked: &Question, verdict: &Verdict) -> Vec<Action> {
     let (session, tool) = (session.to_string(), asked.tool_name.to_string());
     let input = input_summary(asked.input.get());
-    let extent = match decision {
-        Decision::Deny { .. } => {
-            return Action::Denied {
-                session,
-                tool,
-                input,
-            };
-        }
-        Decision::Allow {
-            remember: Remember::Session,
-            ..
-        } => "session",
-        Decision::Allow {
-            remember: Remember::Saved,
-            ..
-        } => "saved",
-        _ => "once",
-    };
-    Action::Approved {
-        session,
-        tool,
-        input,
+    let changed = verdict.modes().map(|mode| Action::ModeChanged {
+        session: session.clone(),
+        mode: mode.to_string(),
+    });
+    let changed: Vec<_> = changed.collect();
+    let approved = |extent: &str| Action::Approved {
+        session: session.clone(),
+        tool: tool.clone(),
+        input: input.clone(),
         extent: extent.to_owned(),
-    }
+    };
+    let action = match verdict.outcome {
+        Outcome::Allowed => approved("once"),
+        Outcome::AllowedForSession => approved("session"),
+        Outcome::AllowedAndSaved => approved("saved"),
+        Outcome::Answered => Action::Answered {
+            session,
+            tool,
+            input,
+        },
+        // Whatever else comes of an answer, nothing has run.
+        _ => Action::Denied {
+            session,
+            tool,
+            input,
+        },
+    };
+    std::iter::once(action).chain(changed).collect()
 }
 
 fn unexpected(reply: Reply) -> Denial {

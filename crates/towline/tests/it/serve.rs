@@ -1,5 +1,6 @@
 //! A bridge of its own for a test, and clients that speak to it over WebSockets with a library that is not ours.
 
+mod answers;
 mod faults;
 mod http;
 mod security;
@@ -71,6 +72,11 @@ impl Served {
 
     pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project").canonicalize().unwrap()
+    }
+
+    /// What it has complained of.
+    pub(crate) fn errors(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("stderr")).unwrap()
     }
 
     /// A client at `/ws`.

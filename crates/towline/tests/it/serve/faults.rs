@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::{Served, eventually, serve};
 
 /// A bridge whose agent does what it is told; see `agent.sh`.
-fn bridge() -> Served {
+pub(super) fn bridge() -> Served {
     bridge_in(tempfile::tempdir().unwrap())
 }
 
@@ -20,7 +20,7 @@ fn bridge_in(folder: TempDir) -> Served {
     })
 }
 
-fn configure(folder: &Path) -> std::path::PathBuf {
+pub(super) fn configure(folder: &Path) -> std::path::PathBuf {
     let file = folder.join("serve.toml");
     let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/serve/agent.sh");
     let text = format!(
