@@ -3,6 +3,7 @@
 mod answers;
 mod faults;
 mod http;
+mod roots;
 mod security;
 
 use std::{
