@@ -242,8 +242,56 @@ fn without_a_proxy_nobody_is_who_he_says_he_is() {
 }
 
 #[test]
+fn a_start_whose_link_would_be_refused_is_refused_with_what_to_do() {
+    for (arguments, words) in [
+        (&["--public", "box.example"][..], "--behind-proxy"),
+        (
+            &["--behind-proxy", "--listen", "0.0.0.0:0"],
+            "--public HOST",
+        ),
+        (&["--token", "short"], "--token: a token has"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let said = std::process::Command::new(env!("CARGO_BIN_EXE_towline"))
+            .env_clear()
+            .env("HOME", folder.path())
+            .args(["serve", "--root"])
+            .arg(folder.path())
+            .args(arguments)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8(said.stderr).unwrap();
+        assert!(!said.status.success(), "{arguments:?}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(errors.contains(words), "{arguments:?}: {errors}");
+        assert!(said.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_token_in_a_file_that_others_can_read_is_warned_of() {
+    for (mode, warned) in [(0o644, true), (0o600, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("serve.toml");
+        fs::write(&file, "token = \"0123456789abcdef0123456789abcdef\"\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let served = Served::with(folder, |command| {
+            command.args(["--agent", "offline", "--config"]).arg(&file);
+        });
+        let errors = fs::read_to_string(served.folder.path().join("stderr")).unwrap();
+        assert_eq!(errors.contains("others can read it"), warned, "{errors}");
+        assert!(!errors.contains("0123456789abcdef"), "{errors}");
+    }
+}
+
+#[test]
 fn the_token_is_in_no_log_and_every_file_is_for_its_owner_alone() {
-    let served = Served::start();
+    // With everything written down that can be.
+    let served = Served::with(tempfile::tempdir().unwrap(), |command| {
+        command
+            .env("TOWLINE_LOG", "trace")
+            .args(["--agent", "offline"]);
+    });
     let session = served.session("offline");
     served.tell(&session, "say hello");
     served.wait_for_status(&session, "idle");
@@ -251,6 +299,11 @@ fn the_token_is_in_no_log_and_every_file_is_for_its_owner_alone() {
     assert_eq!(served.raw_request("GET", &by_query, &[], None).status, 200);
     let wrong = served.raw_request("GET", "/api/sessions?token=wrong", &[], None);
     assert_eq!(wrong.status, 401);
+    let entry = json!({"token": served.token});
+    served.raw_request("POST", "/api/login", &[], Some(&entry));
+    let by_query = format!("/ws?token={}", served.token);
+    served.connect_with(&by_query, None).unwrap().hear();
+    served.client().hear();
     let (token, folder) = (served.token.clone(), served.end());
     let mut looked_at = 0;
     for entry in fs::read_dir(folder.path().join("data")).unwrap() {
@@ -266,6 +319,10 @@ fn the_token_is_in_no_log_and_every_file_is_for_its_owner_alone() {
     }
     assert!(looked_at >= 3);
     let errors = fs::read_to_string(folder.path().join("stderr")).unwrap();
+    assert!(
+        errors.contains("a request"),
+        "little is written down: {errors}"
+    );
     assert!(!errors.contains(&token), "{errors}");
 }
 
