@@ -22,7 +22,7 @@ use towline_host::AgentCommand;
 use towline_protocol::dialect::pocket::{BridgeId, ClientMessageId};
 
 use crate::{
-    Library, Question, SessionRecord,
+    Library, Outcome, Question, SessionRecord,
     hub::{
         AgentEvent, Command, Hub, Item, Limits, Order, Output, Refusal, Reply, Scope, Setup,
         Ticket, ViewerId,
@@ -53,10 +53,15 @@ pub struct Parts<L> {
     pub launch: Launch,
     /// What the hub may take.
     pub limits: Limits,
+    /// Hears of questions that nobody answered in time.
+    pub unanswered: Unanswered,
 }
 
 /// Makes the command that starts an agent, or says why it cannot be started.
 pub type Launch = Arc<dyn Fn(&Setup) -> Result<AgentCommand, String> + Send + Sync>;
+
+/// Hears of questions that nobody answered in time.
+pub type Unanswered = Arc<dyn Fn(&BridgeId, &Question) + Send + Sync>;
 
 /// A session as the log has it.
 #[derive(Debug)]
@@ -110,6 +115,7 @@ impl Bridge {
             writes,
             agent_events,
             launch: parts.launch,
+            unanswered: parts.unanswered,
             library: parts.library.clone(),
             agents: HashMap::new(),
             gates: HashMap::new(),
@@ -177,6 +183,7 @@ struct Switchboard {
     writes: writer::Writes,
     agent_events: mpsc::Sender<FromAgent>,
     launch: Launch,
+    unanswered: Unanswered,
     library: Library,
     agents: HashMap<(BridgeId, u64), mpsc::UnboundedSender<Order>>,
     /// What lets the agent of a session wait.
@@ -259,6 +266,11 @@ impl Switchboard {
     fn heard(&mut self, event: FromAgent) {
         match event {
             FromAgent::Event(session, run, event) => {
+                if let AgentEvent::Withdrawn(id, Outcome::TimedOut) = &event
+                    && let Some(question) = self.hub.question(&session, id)
+                {
+                    (self.unanswered)(&session, question);
+                }
                 self.hub.handle_agent(&session, run, event, now());
             }
             FromAgent::Reply(ticket, reply) => self.reply(ticket, reply),

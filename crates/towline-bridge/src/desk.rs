@@ -2,6 +2,7 @@
 //! writes down who did it. Surfaces translate, and decide nothing.
 
 use std::{
+    collections::HashMap,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -9,17 +10,21 @@ use std::{
 
 use jiff::Timestamp;
 use thiserror::Error;
-use towline_host::PermissionMode;
-use towline_protocol::{Json, SessionId, Uuid, dialect::pocket::BridgeId};
+use towline_host::{PermissionMode, store::SessionKey};
+use towline_protocol::{
+    Json, PermissionUpdate, SessionId, UpdateKind, Uuid, dialect::pocket::BridgeId,
+};
 
 use crate::{
-    Bridge, Input, Launch, Question,
+    Bridge, Input, Launch, Outcome, Question, Unanswered,
     access::{Action, Audit, RootError, Roots, Who, input_summary},
     agents::{Agents, Bypass, NoSuchAgent, effort},
     hub::{
-        Command, Control, Decision, Description, Figures, From, Refusal, Remember, Reply, Setup,
+        Command, Control, Decision, Description, Figures, From, Refusal, Reply, Setup, Verdict,
+        suggestions,
     },
-    past::Recent,
+    log::Hit,
+    past::{Listed, Place, Recent},
     project::Projects,
 };
 
@@ -68,14 +73,14 @@ impl Desk {
         agents: Arc<Agents>,
         projects: Projects,
         bypass: Bypass,
-        audit: Audit,
+        audit: Arc<Mutex<Audit>>,
     ) -> Self {
         Self {
             bridge,
             agents,
             projects: Arc::new(projects),
             bypass,
-            audit: Arc::new(Mutex::new(audit)),
+            audit,
         }
     }
 
@@ -157,6 +162,7 @@ impl Desk {
         session: &BridgeId,
         mut input: Input,
     ) -> Result<(u64, bool, bool), Denial> {
+        self.check_place(session).await?;
         // The agent keeps it, so that what it wrote down can be told from what was said elsewhere.
         let id = || uuid::Uuid::new_v4().to_string().into();
         input.uuid.get_or_insert_with(id);
@@ -174,32 +180,32 @@ impl Desk {
         }
     }
 
-    /// Answers a question.
+    /// Answers a question; gives what that came to.
     ///
     /// # Errors
-    /// When there is no such question any more, or the answer does not fit it.
+    /// When there is no such question any more, the answer does not fit it, or it would allow what is not allowed here.
     pub async fn answer(
         &self,
         who: &Who,
         session: &BridgeId,
         question: &str,
         decision: Decision,
-    ) -> Result<(), Denial> {
+    ) -> Result<Verdict, Denial> {
         let asked = self.question(session, question).await?;
-        if let Decision::Allow { mode, .. } = &decision {
-            self.check_mode(mode.as_ref())?;
-        }
-        let action = answered(session, &asked, &decision);
+        let verdict = Verdict::on(&asked, decision)?;
+        self.check_updates(&asked, &verdict)?;
         let reply = self.bridge.command(Command::Answer {
             session: session.clone(),
             question: question.to_owned(),
-            decision,
+            decision: verdict.decision.clone(),
             by: who.client.clone(),
         });
         match reply.await {
             Reply::Done(_) => {
-                self.write_down(who, &action);
-                Ok(())
+                for action in answered(session, &asked, &verdict) {
+                    self.write_down(who, &action);
+                }
+                Ok(verdict)
             }
             reply => Err(unexpected(reply)),
         }
@@ -210,6 +216,7 @@ impl Desk {
     /// # Errors
     /// When there is none of that name.
     pub async fn question(&self, session: &BridgeId, id: &str) -> Result<Question, Denial> {
+        self.check_place(session).await?;
         let command = Command::Question(session.clone(), id.to_owned());
         match self.bridge.command(command).await {
             Reply::Question(question) => Ok(*question),
@@ -227,6 +234,7 @@ impl Desk {
         session: &BridgeId,
         control: Control,
     ) -> Result<Option<Json>, Denial> {
+        self.check_place(session).await?;
         let mut action = None;
         if let Control::SetMode(mode) = &control {
             self.check_mode(Some(mode))?;
@@ -255,6 +263,7 @@ impl Desk {
     /// # Errors
     /// When there is no such session.
     pub async fn rename(&self, session: &BridgeId, title: Option<String>) -> Result<(), Denial> {
+        self.check_place(session).await?;
         self.done(Command::Rename(session.clone(), title)).await
     }
 
@@ -263,6 +272,7 @@ impl Desk {
     /// # Errors
     /// When there is no such session, it is at work, or there is nothing to go back to.
     pub async fn rewind(&self, session: &BridgeId, to: Uuid) -> Result<(), Denial> {
+        self.check_place(session).await?;
         self.done(Command::Rewind(session.clone(), to)).await
     }
 
@@ -282,30 +292,57 @@ impl Desk {
     /// # Errors
     /// When the directory may not be used, or its sessions cannot be listed.
     pub async fn latest(&self, directory: &str) -> Result<Option<SessionId>, Denial> {
-        let query = Recent {
+        let listed = self.recent(Recent {
             limit: 1,
             offset: 0,
-            project: Some(self.projects.roots().existing(Path::new(directory))?),
+            project: Some(directory.into()),
             words: None,
             time: LOOK,
-        };
-        let listed = self.bridge.library().recent(query).await;
-        let listed = listed.map_err(|error| Refusal::Busy(error.to_string()))?;
+        });
+        let listed = listed.await?;
         let latest = listed.sessions.first();
         Ok(latest.map(|latest| latest.summary.session.key().as_str().into()))
+    }
+
+    /// The latest sessions on this machine, as far as they were held where may be looked: every list of them is made here.
+    ///
+    /// # Errors
+    /// When the project is outside of the roots, or the sessions cannot be listed.
+    pub async fn recent(&self, mut query: Recent) -> Result<Listed, Denial> {
+        let roots = self.projects.roots();
+        if let Some(project) = &query.project {
+            query.project = Some(roots.existing(project)?);
+        }
+        let listed = self.bridge.library().recent(query, roots.clone()).await;
+        listed.map_err(|error| Denial::Refused(Refusal::Busy(error.to_string())))
     }
 
     /// What was said in a place that may not be seen is not for here either.
     ///
     /// # Errors
-    /// When the session was held outside of the roots, or does not say where.
+    /// When that is no session id (agents take file names and titles, too, which lead anywhere), when the session was held
+    /// outside of the roots or does not say where, and when that cannot be found out.
     pub async fn check_past(&self, session: &SessionId) -> Result<(), Denial> {
-        // Of a session that is not there, nothing can be seen.
-        if let Ok(directory) = self.bridge.library().directory(session.clone()).await {
-            let directory = directory.unwrap_or_default();
-            self.projects.roots().existing(&directory)?;
+        if session.as_str().parse::<SessionKey>().is_err() {
+            let why = format!(
+                "{:?} is no session id: it has to be a UUID",
+                session.as_str()
+            );
+            return Err(Denial::Refused(Refusal::Unfit(why)));
         }
-        Ok(())
+        let place = self.bridge.library().place(session.clone()).await;
+        match place.map_err(|error| Refusal::Unfit(error.to_string()))? {
+            // Of a session that is not there, nothing can be seen.
+            Place::Nowhere => Ok(()),
+            Place::In(directory) => {
+                self.projects.roots().resolve(&directory)?;
+                Ok(())
+            }
+            Place::Unsaid => {
+                let why = format!("session {session} does not say where it was held");
+                Err(Denial::Refused(Refusal::Unfit(why)))
+            }
+        }
     }
 
     /// Puts a session that was stopped back into the lists.
@@ -313,6 +350,7 @@ impl Desk {
     /// # Errors
     /// When there is no such session.
     pub async fn reopen(&self, session: &BridgeId) -> Result<(), Denial> {
+        self.check_place(session).await?;
         self.done(Command::Reopen(session.clone())).await
     }
 
@@ -327,30 +365,58 @@ impl Desk {
         Ok(())
     }
 
-    /// All sessions of the bridge.
+    /// All sessions of the bridge that work where may be worked. The log may know others, from when it had other roots.
     ///
     /// # Errors
     /// When the bridge is ending.
     pub async fn sessions(&self) -> Result<Vec<Description>, Denial> {
-        match self.bridge.command(Command::List).await {
-            Reply::Sessions(sessions) => Ok(sessions),
-            reply => Err(unexpected(reply)),
-        }
+        let mut sessions = match self.bridge.command(Command::List).await {
+            Reply::Sessions(sessions) => sessions,
+            reply => return Err(unexpected(reply)),
+        };
+        let roots = self.projects.roots();
+        let mut known = HashMap::new();
+        sessions.retain(|session| {
+            let directory = &session.record.directory;
+            let is_inside = || roots.resolve(Path::new(directory)).is_ok();
+            *known.entry(directory.clone()).or_insert_with(is_inside)
+        });
+        Ok(sessions)
+    }
+
+    /// Where these words were said in sessions of the bridge.
+    ///
+    /// # Errors
+    /// When the log cannot be read, or the bridge is ending.
+    pub async fn search(&self, words: String, limit: usize) -> Result<Vec<Hit>, Denial> {
+        let seen = self.sessions().await?.into_iter();
+        let seen = seen.map(|session| session.record.id).collect();
+        let found = self.bridge.library().search(words, limit, seen).await;
+        found.map_err(|error| Denial::Refused(Refusal::Busy(error.to_string())))
     }
 
     /// What is known of a session.
     ///
     /// # Errors
-    /// When there is no such session.
+    /// When there is no such session, or it works where may not be worked.
     pub async fn describe(&self, session: &BridgeId) -> Result<Description, Denial> {
         match self
             .bridge
             .command(Command::Describe(session.clone()))
             .await
         {
-            Reply::Session(description) => Ok(*description),
+            Reply::Session(description) => {
+                let directory = Path::new(&description.record.directory);
+                self.projects.roots().resolve(directory)?;
+                Ok(*description)
+            }
             reply => Err(unexpected(reply)),
         }
+    }
+
+    /// A session that the log has from when the bridge had other roots is neither woken nor read.
+    async fn check_place(&self, session: &BridgeId) -> Result<(), Denial> {
+        self.describe(session).await.map(|_| ())
     }
 
     /// How much is there, and how much was done.
@@ -383,6 +449,20 @@ impl Desk {
         }
     }
 
+    /// What goes with an answer must not reach further than a session that begins may.
+    fn check_updates(&self, asked: &Question, verdict: &Verdict) -> Result<(), Denial> {
+        for mode in verdict.modes() {
+            self.check_mode(Some(mode))?;
+        }
+        let suggested = suggestions(asked);
+        let suggested: Vec<_> = directories(&suggested).collect();
+        // What the agent asks for by itself was shown to whoever answers.
+        for directory in directories(verdict.updates()).filter(|given| !suggested.contains(given)) {
+            self.projects.roots().existing(Path::new(directory))?;
+        }
+        Ok(())
+    }
+
     fn check_mode(&self, mode: Option<&PermissionMode>) -> Result<(), Denial> {
         let bypasses = mode == Some(&PermissionMode::BypassPermissions);
         if bypasses && self.bypass == Bypass::Refused {
@@ -401,6 +481,19 @@ pub fn launch(agents: Arc<Agents>, bypass: Bypass, question_timeout: Option<Dura
         Ok(agent
             .command(setup, bypass)
             .question_timeout(question_timeout))
+    })
+}
+
+/// Writes down which questions nobody answered in time, for [`Bridge::start`].
+pub fn unanswered(audit: Arc<Mutex<Audit>>) -> Unanswered {
+    Arc::new(move |session: &BridgeId, question: &Question| {
+        let action = Action::TimedOut {
+            session: session.to_string(),
+            tool: question.tool_name.to_string(),
+            input: input_summary(question.input.get()),
+        };
+        let mut audit = audit.lock().unwrap_or_else(PoisonError::into_inner);
+        audit.record_unasked(Timestamp::now(), &action);
     })
 }
 
@@ -426,33 +519,47 @@ fn existing(roots: &Roots, path: &str) -> Result<String, RootError> {
     Ok(found.to_string_lossy().into_owned())
 }
 
-fn answered(session: &BridgeId, asked: &Question, decision: &Decision) -> Action {
+/// The directories that updates add.
+fn directories(updates: &[PermissionUpdate]) -> impl Iterator<Item = &str> {
+    updates
+        .iter()
+        .filter(|update| update.kind == Some(UpdateKind::AddDirectories))
+        .flat_map(|update| update.directories.iter().flatten())
+        .map(|directory| directory.as_str())
+}
+
+/// What was done with an answer.
+fn answered(session: &BridgeId, asked: &Question, verdict: &Verdict) -> Vec<Action> {
     let (session, tool) = (session.to_string(), asked.tool_name.to_string());
     let input = input_summary(asked.input.get());
-    let extent = match decision {
-        Decision::Deny { .. } => {
-            return Action::Denied {
-                session,
-                tool,
-                input,
-            };
-        }
-        Decision::Allow {
-            remember: Remember::Session,
-            ..
-        } => "session",
-        Decision::Allow {
-            remember: Remember::Saved,
-            ..
-        } => "saved",
-        _ => "once",
-    };
-    Action::Approved {
-        session,
-        tool,
-        input,
+    let changed = verdict.modes().map(|mode| Action::ModeChanged {
+        session: session.clone(),
+        mode: mode.to_string(),
+    });
+    let changed: Vec<_> = changed.collect();
+    let approved = |extent: &str| Action::Approved {
+        session: session.clone(),
+        tool: tool.clone(),
+        input: input.clone(),
         extent: extent.to_owned(),
-    }
+    };
+    let action = match verdict.outcome {
+        Outcome::Allowed => approved("once"),
+        Outcome::AllowedForSession => approved("session"),
+        Outcome::AllowedAndSaved => approved("saved"),
+        Outcome::Answered => Action::Answered {
+            session,
+            tool,
+            input,
+        },
+        // Whatever else comes of an answer, nothing has run.
+        _ => Action::Denied {
+            session,
+            tool,
+            input,
+        },
+    };
+    std::iter::once(action).chain(changed).collect()
 }
 
 fn unexpected(reply: Reply) -> Denial {

@@ -10,6 +10,7 @@ mod sequence;
 mod session;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -24,6 +25,7 @@ pub use command::*;
 pub use draft::{Delta, Draft, DraftBlock, Part};
 pub use outbox::{Item, Outbox};
 use session::Session;
+pub use verdict::{Verdict, suggestions};
 
 /// What the hub may take.
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +158,11 @@ impl Hub {
             self.outputs.push_back(Output::Show(viewer, item));
         }
         self.viewers.insert(viewer, scope);
+    }
+
+    /// An open question of a session.
+    pub fn question(&self, session: &BridgeId, id: &str) -> Option<&Question> {
+        self.sessions.get(session)?.question(id).ok()
     }
 
     /// A viewer wants to see a session from after a frame on.

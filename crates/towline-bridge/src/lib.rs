@@ -21,8 +21,8 @@ pub mod settings;
 mod text;
 pub mod web;
 
-pub use bridge::{Bridge, Launch, Parts, Restored, Shown, Viewer};
-pub use desk::{Denial, Desk, Wish, launch};
+pub use bridge::{Bridge, Launch, Parts, Restored, Shown, Unanswered, Viewer};
+pub use desk::{Denial, Desk, Wish, launch, unanswered};
 pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};
 pub use library::Library;
 pub use record::{SessionRecord, Usage};

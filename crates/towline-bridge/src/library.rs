@@ -12,8 +12,9 @@ use towline_protocol::{Text, dialect::pocket::BridgeId};
 
 use crate::{
     Content, Frame, Restored,
+    access::Roots,
     log::{Hit, LogError, Page, Reader, SqliteLog},
-    past::{History, Listed, Past, Recent, Since},
+    past::{History, Listed, Past, Place, Recent, Since},
 };
 
 /// What can be read.
@@ -94,32 +95,36 @@ impl Library {
             .await
     }
 
-    /// Where these words were said in sessions of the bridge.
+    /// Where these words were said in some sessions of the bridge.
     ///
     /// # Errors
     /// When the log cannot be read.
-    pub async fn search(&self, words: String, limit: usize) -> Result<Vec<Hit>, LogError> {
-        self.of_log(move |log| log.search(&words, limit)).await
-    }
-
-    /// The latest sessions, wherever they were held.
-    ///
-    /// # Errors
-    /// When they cannot be listed.
-    pub async fn recent(&self, query: Recent) -> Result<Listed, LogError> {
-        self.of_past("list old sessions", move |past| past.recent(&query))
+    pub async fn search(
+        &self,
+        words: String,
+        limit: usize,
+        sessions: Vec<BridgeId>,
+    ) -> Result<Vec<Hit>, LogError> {
+        self.of_log(move |log| log.search_among(&sessions, &words, limit))
             .await
     }
 
-    /// In which directory a session was held, wherever that was; nothing if it does not say.
+    /// The latest sessions inside the roots, whoever held them.
     ///
     /// # Errors
-    /// When there is no such session, or it cannot be read.
-    pub async fn directory(&self, session: SessionId) -> Result<Option<PathBuf>, LogError> {
-        self.of_past("look at an old session", move |past| {
-            past.directory(&session)
-        })
-        .await
+    /// When they cannot be listed.
+    pub async fn recent(&self, query: Recent, roots: Roots) -> Result<Listed, LogError> {
+        self.of_past("list old sessions", move |past| past.recent(&query, &roots))
+            .await
+    }
+
+    /// Where a session was held.
+    ///
+    /// # Errors
+    /// When that is no session id, or it cannot be read.
+    pub async fn place(&self, session: SessionId) -> Result<Place, LogError> {
+        self.of_past("look at an old session", move |past| past.place(&session))
+            .await
     }
 
     /// The last messages of a session, wherever it was held.

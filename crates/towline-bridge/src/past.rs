@@ -3,6 +3,7 @@
 //! Everything is synchronous and bounded: by counts, by bytes, and a search by time.
 
 use std::{
+    collections::HashMap,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -16,24 +17,29 @@ use towline_protocol::{
     Wire, transcript::Record,
 };
 
-use crate::log::Page;
+use crate::{access::Roots, log::Page};
 
 /// The sessions in a configuration folder.
 ///
 /// ```
 /// use std::time::Duration;
-/// use towline_bridge::past::{Past, Recent};
+/// use towline_bridge::{
+///     access::Roots,
+///     past::{Past, Recent},
+/// };
 /// use towline_host::store::Home;
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// let past = Past::new(Home::new(folder.path()));
-/// let listed = past.recent(&Recent {
+/// let roots = Roots::new([folder.path()]).unwrap();
+/// let query = Recent {
 ///     limit: 20,
 ///     offset: 0,
 ///     project: None,
 ///     words: Some("parser".to_owned()),
 ///     time: Duration::from_secs(2),
-/// })?;
+/// };
+/// let listed = past.recent(&query, &roots)?;
 /// assert!(listed.sessions.is_empty());
 /// # Ok::<(), towline_host::store::Error>(())
 /// ```
@@ -77,6 +83,17 @@ pub struct PastSession {
     pub excerpt: Option<Excerpt>,
 }
 
+/// Where a session was held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// There is no such session.
+    Nowhere,
+    /// It does not say.
+    Unsaid,
+    /// In this directory.
+    In(PathBuf),
+}
+
 /// The end of a session's conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
@@ -114,21 +131,24 @@ impl Past {
         Self { home }
     }
 
-    /// The latest sessions. A file that cannot be looked at is a problem of the list, not an error.
+    /// The latest sessions that were held inside the roots: the others are neither shown nor counted. A file that cannot
+    /// be looked at is a problem of the list, not an error.
     ///
     /// # Errors
     /// When a folder cannot be listed, or the words are too many to look for at once.
-    pub fn recent(&self, query: &Recent) -> Result<Listed, Error> {
+    pub fn recent(&self, query: &Recent, roots: &Roots) -> Result<Listed, Error> {
+        let mut inside = Inside::new(roots);
         let scope = query.project.clone().map_or(Scope::All, Scope::Project);
         let words = query.words.as_deref().map(str::trim);
         match words.filter(|words| !words.is_empty()) {
-            Some(words) => self.with_words(query, scope, words),
+            Some(words) => self.with_words(query, scope, words, &mut inside),
             None => {
-                let listing = self.home.list(&ListQuery {
+                let wanted = ListQuery {
                     scope,
                     offset: query.offset,
                     limit: Some(query.limit),
-                })?;
+                };
+                let listing = self.home.list_where(&wanted, |held| inside.has(held))?;
                 let sessions = listing.sessions.into_iter().map(|summary| PastSession {
                     summary,
                     excerpt: None,
@@ -142,13 +162,20 @@ impl Past {
         }
     }
 
-    fn with_words(&self, query: &Recent, scope: Scope, words: &str) -> Result<Listed, Error> {
+    fn with_words(
+        &self,
+        query: &Recent,
+        scope: Scope,
+        words: &str,
+        inside: &mut Inside<'_>,
+    ) -> Result<Listed, Error> {
         let end = Instant::now().checked_add(query.time);
         let sought = SearchQuery::new(Pattern::words(words)?);
-        let listing = self.home.list(&ListQuery {
+        let all = ListQuery {
             scope,
             ..ListQuery::default()
-        })?;
+        };
+        let listing = self.home.list_where(&all, |held| inside.has(held))?;
         let mut listed = Listed {
             problems: listing.problems,
             ..Listed::default()
@@ -184,14 +211,19 @@ impl Past {
         Ok(listed)
     }
 
-    /// Where a session was held; nothing if it does not say.
+    /// Where a session was held.
     ///
     /// # Errors
-    /// When there is no such session, or its transcript cannot be read.
-    pub fn directory(&self, session: &SessionId) -> Result<Option<PathBuf>, Error> {
+    /// When that is no session id, or the transcript cannot be read.
+    pub fn place(&self, session: &SessionId) -> Result<Place, Error> {
         let key = session.as_str().parse()?;
-        let summary = SessionSummary::of(self.home.session(&key)?)?;
-        Ok(summary.and_then(|summary| summary.cwd))
+        let found = match self.home.session(&key) {
+            Ok(found) => found,
+            Err(Error::NotFound { .. }) => return Ok(Place::Nowhere),
+            Err(error) => return Err(error),
+        };
+        let directory = SessionSummary::of(found)?.and_then(|summary| summary.cwd);
+        Ok(directory.map_or(Place::Unsaid, Place::In))
     }
 
     /// The last messages of what a resumed session would hold, as many as the page holds.
@@ -243,6 +275,33 @@ impl Past {
     fn transcript(&self, session: &SessionId) -> Result<Transcript, Error> {
         let key = session.as_str().parse()?;
         self.home.session(&key)?.transcript()
+    }
+}
+
+/// Which sessions may be seen. Many were held in few directories, and each of those is looked at once.
+struct Inside<'a> {
+    roots: &'a Roots,
+    known: HashMap<PathBuf, bool>,
+}
+
+impl<'a> Inside<'a> {
+    fn new(roots: &'a Roots) -> Self {
+        Self {
+            roots,
+            known: HashMap::new(),
+        }
+    }
+
+    fn has(&mut self, held: &SessionSummary) -> bool {
+        let Some(directory) = &held.cwd else {
+            return false;
+        };
+        if let Some(known) = self.known.get(directory) {
+            return *known;
+        }
+        let is_inside = self.roots.resolve(directory).is_ok();
+        self.known.insert(directory.clone(), is_inside);
+        is_inside
     }
 }
 

@@ -4,7 +4,7 @@ use std::{
     io,
     net::SocketAddr,
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant},
 };
@@ -22,6 +22,7 @@ use crate::{
     past::Past,
     project::Projects,
     settings::{Encryption, ServeConfig},
+    unanswered,
     web::{Server, Site, Tls, router},
 };
 
@@ -109,6 +110,8 @@ impl Running {
         index(log.indexer()?);
         let library = Library::new(&log, around.past);
         let sessions = library.restore()?;
+        let audit = Audit::new(config.data.join("audit.jsonl"), AUDIT_BYTES);
+        let audit = Arc::new(Mutex::new(audit));
         let bridge = Bridge::start(Parts {
             log,
             library,
@@ -124,13 +127,14 @@ impl Running {
                     u64::try_from(idle.as_millis()).unwrap_or(u64::MAX)
                 }),
             },
+            unanswered: unanswered(Arc::clone(&audit)),
         });
         let desk = Desk::new(
             bridge.clone(),
             Arc::clone(&agents),
             Projects::new(roots),
             config.bypass_permissions,
-            Audit::new(config.data.join("audit.jsonl"), AUDIT_BYTES),
+            audit,
         );
         let hosts = AllowedHosts::new(address, config.reach(), &config.public)?;
         let link = token.link(&base(config, address));

@@ -28,6 +28,8 @@ pub struct ServeConfig {
     pub data: PathBuf,
     /// The token that a person chose; else the one in the data folder.
     pub token: Option<Token>,
+    /// Whether the file holds a token, so that whoever can read it can get in.
+    pub has_token_in_file: bool,
     /// The name of the agent for who does not choose.
     pub agent: Option<String>,
     /// Agents beside those that are found.
@@ -50,7 +52,7 @@ pub enum Encryption {
         /// The file with the key.
         key: PathBuf,
     },
-    /// Something in front of it: a proxy, a tunnel, a private network.
+    /// A proxy in front of it, which says so in each request.
     BehindProxy,
 }
 
@@ -82,6 +84,8 @@ pub struct Flags {
     pub roots: Vec<PathBuf>,
     /// `--data`
     pub data: Option<PathBuf>,
+    /// `--token`
+    pub token: Option<Secret>,
     /// `--agent`
     pub agent: Option<String>,
     /// `--tls-cert`
@@ -92,6 +96,16 @@ pub struct Flags {
     pub behind_proxy: Option<bool>,
     /// `--allow-bypass-permissions`
     pub allow_bypass_permissions: Option<bool>,
+}
+
+/// Words that are not for `Debug`.
+#[derive(Clone)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
 }
 
 /// Everything that the configuration is made of.
@@ -162,7 +176,26 @@ impl ServeConfig {
         if self.encryption == Encryption::None && !self.listen.ip().is_loopback() {
             problems.push(format!(
                 "listen: {} can be reached from other machines and nothing is encrypted; give tls.cert and tls.key, set \
-                 behind_proxy if a proxy or a private network encrypts, or listen on 127.0.0.1",
+                 behind_proxy if a proxy in front encrypts, or listen on 127.0.0.1",
+                self.listen
+            ));
+        }
+        if self.encryption == Encryption::None
+            && self.listen.ip().is_loopback()
+            && let Some(name) = self.public.first()
+        {
+            problems.push(format!(
+                "public: {name} is for other machines, and nothing is encrypted; give tls.cert and tls.key (--tls-cert, \
+                 --tls-key), set behind_proxy (--behind-proxy) if a proxy in front encrypts, or leave it out"
+            ));
+        }
+        if self.encryption != Encryption::None
+            && self.listen.ip().is_unspecified()
+            && self.public.is_empty()
+        {
+            problems.push(format!(
+                "listen: {} is every address, so nobody can tell by which name it is reached; name it with public \
+                 (--public HOST), or listen on one address",
                 self.listen
             ));
         }

@@ -12,7 +12,10 @@ mod server;
 mod session_dialect;
 mod socket;
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use axum::{Extension, Router, extract::DefaultBodyLimit, middleware, routing::get};
 use tokio::sync::Semaphore;
@@ -61,9 +64,21 @@ impl Site {
     }
 }
 
+/// How large the body of a request may be, and how long it may take.
+#[derive(Clone, Copy, Debug)]
+struct BodyBounds {
+    bytes: usize,
+    time: Duration,
+}
+
 /// Everything that can be asked of a site.
 pub fn router(site: Arc<Site>) -> Router {
+    let own = BodyBounds {
+        bytes: site.frame_bytes,
+        time: BODY_TIME,
+    };
     let open = api::open_routes()
+        .layer(middleware::from_fn_with_state(LOGIN, guard::take_body))
         .merge(page::routes())
         .route("/healthz", get(health::healthz));
     let closed = api::routes()
@@ -71,6 +86,7 @@ pub fn router(site: Arc<Site>) -> Router {
         .route("/ws", get(pocket::serve))
         .route("/ws/session", get(session_dialect::serve));
     closed
+        .layer(middleware::from_fn_with_state(own, guard::take_body))
         .layer(middleware::from_fn(guard::let_in))
         .merge(open)
         .layer(middleware::from_fn(guard::check_host))
@@ -78,3 +94,11 @@ pub fn router(site: Arc<Site>) -> Router {
         .layer(middleware::map_response(guard::protect))
         .layer(Extension(site))
 }
+
+/// A token fits in, and nobody needs longer to send one.
+const LOGIN: BodyBounds = BodyBounds {
+    bytes: 4 << 10,
+    time: Duration::from_secs(10),
+};
+/// How long a body may take from who is let in: a picture over a slow line.
+const BODY_TIME: Duration = Duration::from_secs(60);

@@ -102,6 +102,29 @@ impl Home {
     /// # Errors
     /// When a folder cannot be listed.
     pub fn list(&self, query: &ListQuery) -> Result<Listing> {
+        self.list_where(query, |_| true)
+    }
+
+    /// The same for some of the sessions: the others are not counted either.
+    ///
+    /// ```
+    /// use towline_store::{Home, ListQuery};
+    ///
+    /// # let home = Home::new(std::env::temp_dir().join("towline-store-doc-list-where"));
+    /// let mine = home.list_where(&ListQuery::default(), |session| {
+    ///     session.cwd.as_ref().is_some_and(|cwd| cwd.starts_with("/home/me"))
+    /// })?;
+    /// assert!(mine.sessions.is_empty());
+    /// # Ok::<(), towline_store::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a folder cannot be listed.
+    pub fn list_where(
+        &self,
+        query: &ListQuery,
+        mut is_wanted: impl FnMut(&SessionSummary) -> bool,
+    ) -> Result<Listing> {
         let mut listing = Listing::default();
         let mut newest: Vec<(Timestamp, Session)> = self
             .sessions(&query.scope)?
@@ -120,6 +143,7 @@ impl Home {
                 break;
             }
             match SessionSummary::of(session) {
+                Ok(Some(summary)) if !is_wanted(&summary) => {}
                 Ok(Some(summary)) => {
                     // One that was copied to another project is listed once.
                     if !seen.insert(summary.session.key().clone()) {

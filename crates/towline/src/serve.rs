@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     io::{self, IsTerminal as _, Write},
+    os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     process::ExitCode,
     thread,
@@ -16,7 +17,7 @@ use towline_bridge::{
     agents::{Agents, ApiKey, Found},
     past::Past,
     qr,
-    settings::{Flags, ServeConfig, Sources},
+    settings::{Flags, Secret, ServeConfig, Sources},
 };
 use towline_host::{AgentCommand, store::Home};
 
@@ -27,7 +28,7 @@ use towline_host::{AgentCommand, store::Home};
 ///
 /// Everything can also be said in a file (`--config`, or `towline/serve.toml` in the configuration folder) and in the
 /// environment (`TOWLINE_LISTEN`, `TOWLINE_ROOTS`, `TOWLINE_DATA`, `TOWLINE_TOKEN`, `TOWLINE_AGENT`); a flag goes over
-/// the environment, and that over the file.
+/// the environment, and that over the file. `TOWLINE_LOG=debug` (or `trace`) writes more to the standard error.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     #[command(flatten)]
@@ -70,7 +71,7 @@ pub(crate) struct ServeOptions {
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
 
-    /// Something in front of it encrypts: a proxy, a tunnel, a private network.
+    /// A proxy in front of it encrypts, and says so in each request: X-Forwarded-Proto: https.
     #[arg(long)]
     behind_proxy: bool,
 
@@ -88,7 +89,7 @@ impl Serve {
         let config = self.options.config()?;
         tracing_subscriber::fmt()
             .with_writer(io::stderr)
-            .with_max_level(tracing::Level::WARN)
+            .with_max_level(log_level())
             .init();
         // Two threads carry a thousand sessions; half of a larger machine is for the agents.
         let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -121,6 +122,14 @@ impl Serve {
     }
 }
 
+/// How much is written down: warnings, or what `TOWLINE_LOG` says.
+fn log_level() -> tracing::Level {
+    let wanted = env::var("TOWLINE_LOG").ok();
+    wanted
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(tracing::Level::WARN)
+}
+
 impl ServeOptions {
     /// The configuration that these flags, the environment and the file lead to.
     pub(crate) fn config(self) -> anyhow::Result<ServeConfig> {
@@ -129,19 +138,15 @@ impl ServeOptions {
         let file = file
             .as_ref()
             .map(|(name, text)| (name.as_str(), text.as_str()));
-        let token = self.token;
-        let environment = |name: &str| match &token {
-            Some(token) if name == "TOWLINE_TOKEN" => Some(token.into()),
-            _ => env::var_os(name),
-        };
         let config = ServeConfig::read(&Sources {
             file,
-            environment: &environment,
+            environment: &|name| env::var_os(name),
             flags: Flags {
                 listen: self.listen,
                 public: self.public,
                 roots: self.root.iter().map(|root| directory.join(root)).collect(),
                 data: self.data.map(|data| directory.join(data)),
+                token: self.token.map(Secret),
                 agent: self.agent,
                 tls_cert: self.tls_cert,
                 tls_key: self.tls_key,
@@ -150,6 +155,9 @@ impl ServeOptions {
             },
             directory: directory.clone(),
         })?;
+        if let Some((name, _)) = file.filter(|_| config.has_token_in_file) {
+            warn_of_readers(name);
+        }
         Ok(config)
     }
 
@@ -170,6 +178,20 @@ impl ServeOptions {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
+    }
+}
+
+/// Says that a file with a token is not for its owner alone.
+fn warn_of_readers(name: &str) {
+    let mode = fs::metadata(name).map(|metadata| metadata.permissions().mode());
+    if mode.is_ok_and(|mode| mode & 0o077 != 0) {
+        let words = "holds the token, and others can read it";
+        // Whoever cannot be warned is not kept from starting.
+        writeln!(
+            io::stderr().lock(),
+            "towline: {name} {words}: run `chmod 600 {name}`, and set a new token if somebody may have"
+        )
+        .ok();
     }
 }
 

@@ -94,6 +94,15 @@ export function suggestionWords(suggestion) {
   }
 }
 
+/** What allowing for the session offers: what the agent suggests, and nothing where it suggests nothing. Whether that
+ * covers the next question only the agent knows, so nothing is promised about it. */
+export function sessionOffer(suggestions) {
+  if (!suggestions.length) return null;
+  const effects = suggestions.map(suggestionWords).join(" · ");
+  const shown = effects.length > 160 ? `${effects.slice(0, 160)}…` : effects;
+  return `Allow, and accept for this session: ${shown}`;
+}
+
 /** Where a rule would be saved, or nothing if it would not. */
 export function savedWhere(suggestions) {
   const places = { localSettings: "for me in this project", projectSettings: "for this project", userSettings: "for all my projects" };

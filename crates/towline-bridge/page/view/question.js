@@ -1,6 +1,6 @@
 // Open questions: may this run, which of these, is this plan good. Each is a form that stays as it is until it is over.
 
-import { MODES, savedWhere, shortPath, suggestionWords } from "../data/words.js";
+import { MODES, savedWhere, sessionOffer, shortPath, suggestionWords } from "../data/words.js";
 import { h } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { inputView, summaryOf, toolTitle } from "./tool.js";
@@ -35,6 +35,7 @@ function permission(question, { directory, send, form }) {
   const { tool_name: tool, input, request } = question;
   const suggestions = request.permission_suggestions ?? [];
   const where = savedWhere(suggestions);
+  const offer = sessionOffer(suggestions);
   const allow = (remember) => () => send({ decision: "allow", remember });
   const effects = suggestions.map(suggestionWords).join(" · ");
   const reason = request.decision_reason ?? request.blocked_path;
@@ -49,7 +50,7 @@ function permission(question, { directory, send, form }) {
       "div",
       { class: "row actions" },
       h("button", { type: "submit", class: "primary" }, "Allow once"),
-      h("button", { type: "button", onclick: allow("session"), title: effects }, "Allow for this session"),
+      offer && h("button", { type: "button", onclick: allow("session"), title: effects }, offer),
       where && h("button", { type: "button", onclick: allow("saved"), title: effects }, `Save the rule ${where}`),
       denial(send),
     ),

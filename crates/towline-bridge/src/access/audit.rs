@@ -74,6 +74,24 @@ pub enum Action {
         /// How its input begins: [`input_summary`].
         input: String,
     },
+    /// A question was answered.
+    Answered {
+        /// The session.
+        session: String,
+        /// The tool that asked.
+        tool: String,
+        /// How its input begins: [`input_summary`].
+        input: String,
+    },
+    /// Nobody answered in time, so a tool was not allowed to run.
+    TimedOut {
+        /// The session.
+        session: String,
+        /// The tool.
+        tool: String,
+        /// How its input begins: [`input_summary`].
+        input: String,
+    },
     /// A session was started.
     Started {
         /// The session.
@@ -155,6 +173,15 @@ impl Audit {
                 action,
             });
         }
+    }
+
+    /// Writes down what happened though nobody did it.
+    pub fn record_unasked(&mut self, at: Timestamp, action: &Action) {
+        self.append(&Entry {
+            at,
+            who: None,
+            action,
+        });
     }
 
     /// How many entries are missing in the file, since it cannot be written now.

@@ -18,7 +18,7 @@ pub enum Reach {
     Plain,
     /// Over HTTPS.
     Tls,
-    /// Through something that encrypts: a proxy, a tunnel, a private network.
+    /// Through a proxy that encrypts, and says so in each request.
     BehindProxy,
 }
 

@@ -1,4 +1,4 @@
-//! Caps: how fast a connection may talk, how often an address may guess, how many there may be. Pure: time is given in.
+//! Caps: how fast a connection may talk, how often an address may guess. Pure: time is given in.
 
 use std::{
     collections::HashMap,
@@ -112,11 +112,6 @@ impl LoginThrottle {
         guesses.latest = now;
     }
 
-    /// Forgets what an address got wrong, since it got it right.
-    pub fn succeeded(&mut self, address: IpAddr) {
-        self.guesses.remove(&network(address));
-    }
-
     /// Forgets who is long quiet, and if there is nobody, who was quiet the longest.
     fn make_room(&mut self, now: Instant) {
         let old = |guesses: &Guesses| now.duration_since(guesses.latest) > FORGOTTEN_AFTER;
@@ -139,70 +134,6 @@ impl Guesses {
             None => self.latest,
             Some(more) => self.latest + LONGEST_WAIT.min(Duration::from_secs(1 << more.min(20))),
         }
-    }
-}
-
-/// How many connections there are, in all and from each address.
-///
-/// ```
-/// use towline_bridge::access::Connections;
-///
-/// let mut connections = Connections::new(1);
-/// let address = [127, 0, 0, 1].into();
-/// assert!(connections.open(address));
-/// assert!(!connections.open(address));
-/// connections.close(address);
-/// assert!(connections.open(address));
-/// ```
-#[derive(Debug)]
-pub struct Connections {
-    most: usize,
-    open: HashMap<IpAddr, usize>,
-    total: usize,
-}
-
-impl Connections {
-    /// None yet, and never more than so many.
-    pub fn new(most: usize) -> Self {
-        Self {
-            most,
-            open: HashMap::new(),
-            total: 0,
-        }
-    }
-
-    /// Counts one more, unless there are too many.
-    #[must_use]
-    pub fn open(&mut self, address: IpAddr) -> bool {
-        if self.total >= self.most {
-            return false;
-        }
-        self.total += 1;
-        *self.open.entry(network(address)).or_default() += 1;
-        true
-    }
-
-    /// Counts one less.
-    pub fn close(&mut self, address: IpAddr) {
-        let address = network(address);
-        let Some(count) = self.open.get_mut(&address) else {
-            return;
-        };
-        *count -= 1;
-        if *count == 0 {
-            self.open.remove(&address);
-        }
-        self.total -= 1;
-    }
-
-    /// How many there are.
-    pub fn total(&self) -> usize {
-        self.total
-    }
-
-    /// How many there are from an address.
-    pub fn from_address(&self, address: IpAddr) -> usize {
-        self.open.get(&network(address)).copied().unwrap_or(0)
     }
 }
 

@@ -284,6 +284,24 @@ pub fn without_token(uri: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
+/// A query without the token that it shows; nothing if it shows none.
+///
+/// ```
+/// use towline_bridge::access::query_without_token;
+///
+/// assert_eq!(query_without_token("a=1&token=secret&b=%20").as_deref(), Some("a=1&b=%20"));
+/// assert_eq!(query_without_token("a=1"), None);
+/// ```
+pub fn query_without_token(query: &str) -> Option<String> {
+    let shows = |pair: &&str| {
+        let mut read = form_urlencoded::parse(pair.as_bytes());
+        read.next().is_some_and(|(name, _)| name == "token")
+    };
+    query.split('&').find(shows)?;
+    let rest = query.split('&').filter(|pair| !shows(pair));
+    Some(rest.collect::<Vec<_>>().join("&"))
+}
+
 fn is_token(name: &str) -> bool {
     form_urlencoded::parse(name.as_bytes())
         .next()

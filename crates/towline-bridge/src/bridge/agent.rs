@@ -8,17 +8,15 @@ use std::{
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use towline_host::{
-    Answers, Choices, Control as HostControl, Destination, Dialog, Event, Events, Permission,
-    PermissionMode, Plan, Prompt, QuestionId, Withdrawal,
+    Answers, Choices, Control as HostControl, Dialog, Event, Events, Permission, PermissionAnswer,
+    PermissionUpdate, Plan, Prompt, QuestionId, Withdrawal,
     protocol::{Content, Json, SessionId, Wire, control::request::CanUseTool},
 };
 use towline_protocol::dialect::pocket::BridgeId;
 
 use crate::{
     Ask, Input, Library, NoteCode, Outcome, Question,
-    hub::{
-        AgentEvent, Change, Control, Decision, From, Order, Refusal, Remember, Reply, Setup, Ticket,
-    },
+    hub::{AgentEvent, Change, Control, Decision, From, Order, Refusal, Reply, Setup, Ticket},
 };
 
 use super::{FromAgent, Launch, queue::Gate};
@@ -297,26 +295,21 @@ fn prompt(input: &Input) -> Prompt {
     }
 }
 
+/// Tells the agent. What fits which question has been looked at; what does not fit all the same denies it.
 fn answer(asked: Asked, decision: Decision) {
     match (asked, decision) {
-        (
-            Asked::Permission(question),
-            Decision::Allow {
-                input, remember, ..
-            },
-        ) => {
-            allow(*question, input, remember);
+        (Asked::Permission(question), Decision::Allow { input, updates, .. }) => {
+            allow(*question, input, updates.unwrap_or_default());
         }
-        (
-            Asked::Plan(plan),
-            Decision::Allow {
-                mode: Some(mode), ..
-            },
-        ) => plan.approve_in(mode),
-        (Asked::Plan(plan), Decision::Allow { remember, .. }) => match remember {
-            Remember::Once => plan.approve(),
-            Remember::Session | Remember::Saved => plan.approve_in(PermissionMode::AcceptEdits),
+        (Asked::Plan(plan), Decision::Allow { updates, .. }) => match updates {
+            Some(updates) if !updates.is_empty() => plan.approve_and(updates),
+            _ => plan.approve(),
         },
+        (Asked::Dialog(dialog), Decision::Allow { input, .. }) => {
+            let content = input.and_then(|input| Json::of(&input).ok());
+            let content = content.unwrap_or_else(Json::empty_object);
+            dialog.answer(&towline_host::DialogAnswer::Accept(content));
+        }
         (Asked::Choices(choices), Decision::Choose { answers }) => {
             let chosen = answers
                 .iter()
@@ -341,34 +334,21 @@ fn answer(asked: Asked, decision: Decision) {
         (Asked::Choices(question), Decision::Deny { message, .. }) => question.deny(why(message)),
         (Asked::Plan(question), Decision::Deny { message, .. }) => question.reject(why(message)),
         (Asked::Dialog(question), Decision::Deny { message, .. }) => question.refuse(why(message)),
-        (Asked::Permission(question), Decision::Say { words }) => question.deny(words),
-        (Asked::Plan(question), Decision::Say { words }) => question.reject(words),
-        (Asked::Dialog(dialog), Decision::Allow { input, .. }) => {
-            let content = input.and_then(|input| Json::of(&input).ok());
-            let content = content.unwrap_or_else(Json::empty_object);
-            dialog.answer(&towline_host::DialogAnswer::Accept(content));
-        }
-        // An answer of another kind than was asked for: the question is denied when it is dropped.
+        // Dropped, a question is denied.
         (asked, _) => drop(asked),
     }
 }
 
-fn allow(question: Permission, input: Option<serde_json::Value>, remember: Remember) {
-    match (input.and_then(|input| Json::of(&input).ok()), remember) {
-        (Some(input), _) => question.allow_with(input),
-        (None, Remember::Once) => question.allow(),
-        (None, Remember::Session) => {
-            let mut updates = question.suggestions().to_vec();
-            for update in &mut updates {
-                update.destination = Some(Destination::Session);
-            }
-            if updates.is_empty() {
-                question.allow_tool_for_session();
-            } else {
-                question.allow_and(updates);
-            }
-        }
-        (None, Remember::Saved) => question.accept_suggestions(),
+fn allow(question: Permission, input: Option<serde_json::Value>, updates: Vec<PermissionUpdate>) {
+    let other = input.and_then(|input| Json::of(&input).ok());
+    match (other, updates.is_empty()) {
+        (None, true) => question.allow(),
+        (None, false) => question.allow_and(updates),
+        (Some(input), true) => question.allow_with(input),
+        (Some(input), false) => question.answer(PermissionAnswer {
+            updated_permissions: Some(updates),
+            ..PermissionAnswer::allow_with(input)
+        }),
     }
 }
 

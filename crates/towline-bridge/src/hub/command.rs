@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 use towline_protocol::{
-    Frame as LineFrame, Json, PermissionMode, SessionId, ToHost, Uuid, dialect::pocket::BridgeId,
+    Frame as LineFrame, Json, PermissionMode, PermissionUpdate, SessionId, ToHost, Uuid,
+    dialect::pocket::BridgeId,
 };
 use utoipa::ToSchema;
 
@@ -144,6 +145,9 @@ pub enum Decision {
         #[serde(default)]
         #[schema(value_type = Option<String>)]
         mode: Option<PermissionMode>,
+        /// Exactly these changes of permissions, instead of what goes with `remember`.
+        #[serde(skip)]
+        updates: Option<Vec<PermissionUpdate>>,
     },
     /// Do not let it run.
     Deny {
@@ -173,9 +177,10 @@ pub enum Remember {
     /// This once.
     #[default]
     Once,
-    /// And its like for the rest of the session.
+    /// And its like for the rest of the session, as the agent suggests; this once if it suggests nothing.
     Session,
-    /// And its like from now on: the rule that the agent suggests is saved where it suggests.
+    /// And its like from now on: the rule that the agent suggests is saved where it suggests; this once if it suggests
+    /// nothing.
     Saved,
 }
 

@@ -15,8 +15,8 @@ use towline_protocol::{
 use crate::{Answered, Input, Kind, Note, NoteCode, Outcome, Question, SessionRecord, log::Write};
 
 use super::{
-    AgentEvent, Change, Decision, Description, From, Item, Order, Output, Refusal, Remember, Reply,
-    Setup, Ticket, ViewerId,
+    AgentEvent, Change, Decision, Description, From, Item, Order, Output, Refusal, Reply, Setup,
+    Ticket, Verdict, ViewerId,
     sequence::{Ends, Sequence},
 };
 
@@ -223,39 +223,22 @@ impl Session {
         ticket: Ticket,
         now: u64,
     ) {
-        if let Err(refusal) = self.question(id) {
-            return self.reply(ticket, Reply::Refused(refusal));
-        }
-        let (outcome, message) = match &decision {
-            Decision::Allow { remember, .. } => (
-                match remember {
-                    Remember::Once => Outcome::Allowed,
-                    Remember::Session => Outcome::AllowedForSession,
-                    Remember::Saved => Outcome::AllowedAndSaved,
-                },
-                None,
-            ),
-            Decision::Deny { message, .. } => (Outcome::Denied, message.clone()),
-            Decision::Choose { answers } => {
-                let answers = answers.values().map(|answers| answers.join(", "));
-                (
-                    Outcome::Answered,
-                    Some(answers.collect::<Vec<_>>().join("; ")),
-                )
-            }
-            Decision::Say { words } => (Outcome::Answered, Some(words.clone())),
+        let question = self.question(id);
+        let verdict = match question.and_then(|question| Verdict::on(question, decision)) {
+            Ok(verdict) => verdict,
+            Err(refusal) => return self.reply(ticket, Reply::Refused(refusal)),
         };
         let answered = Answered {
             id: id.to_owned(),
-            outcome,
+            outcome: verdict.outcome,
             by: Some(by),
-            message,
+            message: verdict.message,
         };
         let then = vec![
             Output::Agent(
                 self.id().clone(),
                 self.run,
-                Order::Answer(id.to_owned(), decision),
+                Order::Answer(id.to_owned(), verdict.decision),
             ),
             Output::Reply(ticket, Reply::Done(None)),
         ];

@@ -11,7 +11,10 @@ use super::{
     Scope,
 };
 use crate::{Kind, NoteCode, Outcome};
-use scene::{Scene, allow, assistant, deny, input, question, result, text_delta, text_start};
+use scene::{
+    Scene, allow, assistant, choices, deny, input, question, result, suggesting, text_delta,
+    text_start,
+};
 
 #[test]
 fn a_session_starts_its_agent_and_says_what_it_does_at_every_moment() {
@@ -172,23 +175,21 @@ fn how_a_question_ended_is_written_with_who_answered() {
         input: None,
         remember,
         mode: None,
+        updates: None,
     };
     let cases = [
         (allow(), Outcome::Allowed),
         (remembered(Remember::Session), Outcome::AllowedForSession),
         (remembered(Remember::Saved), Outcome::AllowedAndSaved),
         (deny(), Outcome::Denied),
-        (
-            Decision::Say {
-                words: "neither".into(),
-            },
-            Outcome::Answered,
-        ),
     ];
-    for (decision, outcome) in cases {
+    let words = "neither".to_owned();
+    let said = (choices("q1"), Decision::Say { words }, Outcome::Answered);
+    let cases = cases.map(|(decision, outcome)| (suggesting("q1"), decision, outcome));
+    for (question, decision, outcome) in cases.into_iter().chain([said]) {
         let mut scene = Scene::new();
         let session = scene.started();
-        scene.agent(&session, AgentEvent::Asked(question("q1")));
+        scene.agent(&session, AgentEvent::Asked(question));
         scene.answer(&session, "q1", decision);
         let frame = scene.frames(&session).pop().unwrap();
         let body: serde_json::Value = serde_json::from_str(&frame.body).unwrap();
@@ -196,6 +197,30 @@ fn how_a_question_ended_is_written_with_who_answered() {
         assert_eq!(body["outcome"], json!(outcome));
         assert_eq!(body["by"], "tester");
     }
+}
+
+#[test]
+fn an_answer_that_does_not_fit_is_refused_and_the_question_stays_open() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    scene.agent(&session, AgentEvent::Asked(question("q1")));
+    let before = scene.frames(&session).len();
+    let words = "go on".to_owned();
+    let refused = scene.answer(&session, "q1", Decision::Say { words });
+    assert!(
+        matches!(refused, Reply::Refused(Refusal::Unfit(_))),
+        "{refused:?}"
+    );
+    assert_eq!(scene.frames(&session).len(), before);
+    let answered = |scene: &Scene| {
+        let orders = scene.orders.iter();
+        orders
+            .filter(|(_, _, order)| matches!(order, Order::Answer(..)))
+            .count()
+    };
+    assert_eq!(answered(&scene), 0);
+    scene.answer(&session, "q1", deny());
+    assert_eq!(answered(&scene), 1);
 }
 
 #[test]

@@ -60,9 +60,16 @@ pub(super) fn merge(
         .or_else(|| layers.path("TOWLINE_DATA"))
         .or(file.data);
     let data = data.or_else(|| layers.default_data());
-    let token = layers
-        .word("TOWLINE_TOKEN")
-        .map(|given| ("TOWLINE_TOKEN", given))
+    let has_token_in_file = file.token.is_some();
+    let token = flags
+        .token
+        .clone()
+        .map(|given| ("--token", given.0))
+        .or_else(|| {
+            layers
+                .word("TOWLINE_TOKEN")
+                .map(|given| ("TOWLINE_TOKEN", given))
+        })
         .or(file.token.map(|given| ("token", given)))
         .and_then(|(place, given)| layers.token(place, &given));
     let encryption = layers.encryption(flags, file.tls, file.behind_proxy);
@@ -83,6 +90,7 @@ pub(super) fn merge(
         roots: roots.unwrap_or_else(|| vec![sources.directory.clone()]),
         data: data?,
         token,
+        has_token_in_file,
         agent,
         agents: file.agents,
         bypass_permissions: match bypass {

@@ -1,50 +1,80 @@
-//! Who gets in. First the host and the origin, for every request; then the token, for all but what is the same for
-//! everyone.
+//! Who gets in. First the host and the origin, for every request, and what a proxy in front says of it; then the token, for
+//! all but what is the same for everyone; then the body, within its bounds.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     sync::{Arc, PoisonError},
     time::Instant,
 };
 
 use axum::{
     Extension,
-    extract::{ConnectInfo, Request},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    body::{Body, Bytes},
+    extract::{ConnectInfo, DefaultBodyLimit, FromRequest as _, Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
 
-use crate::access::{Action, Presented, Refusal, Who, without_token};
+use crate::access::{
+    Action, Hop, Presented, Reach, Refusal, Who, query_without_token, without_token,
+};
 
-use super::Site;
+use super::{BodyBounds, Site, server::Known};
+
+/// Where a request comes from: the peer, or whoever is behind the proxy in front.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct From(pub(super) IpAddr);
 
 /// Sends away what does not belong here: a page of somebody else, or a name that leads here by a trick.
 pub(super) async fn check_host(
     Extension(site): Extension<Arc<Site>>,
-    request: Request,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    mut request: Request,
     next: Next,
 ) -> Response {
-    let host = text(request.headers(), &header::HOST).or_else(|| {
+    let headers = request.headers();
+    let host = text(headers, &header::HOST).or_else(|| {
         // HTTP/2 has it in the target.
         request
             .uri()
             .authority()
             .map(axum::http::uri::Authority::as_str)
     });
-    match site
-        .hosts
-        .check(host, text(request.headers(), &header::ORIGIN))
-    {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => (StatusCode::FORBIDDEN, format!("{refusal}\n")).into_response(),
+    if let Err(refusal) = site.hosts.check(host, text(headers, &header::ORIGIN)) {
+        return (StatusCode::FORBIDDEN, format!("{refusal}\n")).into_response();
     }
+    let mut from = peer.ip();
+    if site.reach == Reach::BehindProxy {
+        let hop = last_hop(headers);
+        // Whoever looks whether it is well need not be a proxy.
+        if !hop.is_encrypted && request.uri().path() != "/healthz" {
+            return (StatusCode::FORBIDDEN, NOT_ENCRYPTED).into_response();
+        }
+        from = hop.client.unwrap_or(from);
+    }
+    request.extensions_mut().insert(From(from));
+    next.run(request).await
+}
+
+/// What the proxy in front says. Of several headers of one name the last is its own.
+fn last_hop(headers: &HeaderMap) -> Hop {
+    let last = |name: &str| {
+        let values = headers.get_all(name).into_iter();
+        values.last().and_then(|value| value.to_str().ok())
+    };
+    Hop::read(
+        last("x-forwarded-proto"),
+        last("x-forwarded-for"),
+        last("forwarded"),
+    )
 }
 
 /// Lets in who has the token, and slows down who guesses.
 pub(super) async fn let_in(
     Extension(site): Extension<Arc<Site>>,
-    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    Extension(From(address)): Extension<From>,
+    Extension(known): Extension<Known>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -57,11 +87,12 @@ pub(super) async fn let_in(
     };
     let who = Who {
         client: client_name(headers),
-        address: address.ip().to_string(),
+        address: address.to_string(),
     };
     if let Err(response) = admit(&site, &presented, &who, address) {
         return response;
     }
+    known.show();
     tracing::debug!(
         method = %request.method(),
         uri = %without_token(&request.uri().to_string()),
@@ -69,10 +100,27 @@ pub(super) async fn let_in(
         "a request"
     );
     request.extensions_mut().insert(who);
+    // It has done its work; what comes after knows neither it nor its name.
+    if let Some(uri) = uri_without_token(request.uri()) {
+        *request.uri_mut() = uri;
+    }
     next.run(request).await
 }
 
-/// Checks a token, wherever it was shown.
+/// The URI without a token in its query, if it has one there.
+fn uri_without_token(uri: &Uri) -> Option<Uri> {
+    let query = query_without_token(uri.query()?)?;
+    let path = uri.path();
+    let path_and_query = match query.as_str() {
+        "" => path.to_owned(),
+        query => format!("{path}?{query}"),
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = path_and_query.parse().ok();
+    Uri::from_parts(parts).ok()
+}
+
+/// Checks a token, wherever it was shown. A right one gets in whatever others at its address have guessed.
 #[expect(
     clippy::result_large_err,
     reason = "a response is what there is to be sent, once"
@@ -81,29 +129,49 @@ pub(super) fn admit(
     site: &Site,
     presented: &Presented<'_>,
     who: &Who,
-    address: SocketAddr,
+    address: IpAddr,
 ) -> Result<(), Response> {
-    let now = Instant::now();
-    let mut throttle = site.throttle.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Err(wait) = throttle.check(address.ip(), now) {
-        let seconds = wait.as_secs() + 1;
-        let words = format!("too many wrong tokens from here: try again in {seconds} s\n");
-        let again = [(header::RETRY_AFTER, seconds.to_string())];
-        return Err((StatusCode::TOO_MANY_REQUESTS, again, words).into_response());
-    }
-    match site.token.check(presented) {
-        Ok(_) => {
-            throttle.succeeded(address.ip());
-            Ok(())
+    let refusal = match site.token.check(presented) {
+        Ok(_) => return Ok(()),
+        Err(refusal) => refusal,
+    };
+    if refusal == Refusal::Wrong {
+        let now = Instant::now();
+        let mut throttle = site.throttle.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(wait) = throttle.check(address, now) {
+            let seconds = wait.as_secs() + 1;
+            let words = format!("too many wrong tokens from here: try again in {seconds} s\n");
+            let again = [(header::RETRY_AFTER, seconds.to_string())];
+            return Err((StatusCode::TOO_MANY_REQUESTS, again, words).into_response());
         }
-        Err(refusal) => {
-            if refusal == Refusal::Wrong {
-                throttle.failed(address.ip(), now);
-                let reason = refusal.to_string();
-                site.desk.write_down(who, &Action::LoginRefused { reason });
-            }
-            let how = [(header::WWW_AUTHENTICATE, "Bearer")];
-            Err((StatusCode::UNAUTHORIZED, how, format!("{refusal}\n")).into_response())
+        throttle.failed(address, now);
+        drop(throttle);
+        let reason = refusal.to_string();
+        site.desk.write_down(who, &Action::LoginRefused { reason });
+    }
+    let how = [(header::WWW_AUTHENTICATE, "Bearer")];
+    Err((StatusCode::UNAUTHORIZED, how, format!("{refusal}\n")).into_response())
+}
+
+/// Takes in the whole body first, within its bounds: who sends it drop by drop has a place that others need.
+pub(super) async fn take_body(
+    State(bounds): State<BodyBounds>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let refuse = |status: StatusCode, words: String| {
+        let close = [(header::CONNECTION, "close")];
+        (status, close, words).into_response()
+    };
+    let mut bare = Request::new(body);
+    DefaultBodyLimit::max(bounds.bytes).apply(&mut bare);
+    match tokio::time::timeout(bounds.time, Bytes::from_request(bare, &())).await {
+        Ok(Ok(body)) => next.run(Request::from_parts(head, Body::from(body))).await,
+        Ok(Err(rejection)) => refuse(rejection.status(), format!("{rejection}\n")),
+        Err(_) => {
+            let words = format!("the body did not come within {} s\n", bounds.time.as_secs());
+            refuse(StatusCode::REQUEST_TIMEOUT, words)
         }
     }
 }
@@ -144,3 +212,6 @@ fn text<'h>(headers: &'h HeaderMap, name: &header::HeaderName) -> Option<&'h str
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
                       connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; \
                       frame-ancestors 'none'";
+/// What a proxy has to say of itself.
+const NOT_ENCRYPTED: &str = "this bridge runs with --behind-proxy: it is reached through a proxy that encrypts and sends \
+                             `X-Forwarded-Proto: https` (or `Forwarded: proto=https`)\n";

@@ -1,7 +1,16 @@
 //! The server itself: takes connections, so many at once and no more, gives a slow one no time, and encrypts if it is
 //! to.
 
-use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::{Router, extract::ConnectInfo};
 use hyper_util::{
@@ -131,18 +140,42 @@ async fn talk(
     address: SocketAddr,
     router: Router,
 ) -> Result<(), String> {
+    let known = Known::default();
+    let shown = known.clone();
     let service = router.map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
+        request.extensions_mut().insert(shown.clone());
         request
     });
-    hyper::server::conn::http1::Builder::new()
+    let talking = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS)
         .max_buf_size(HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
-        .with_upgrades()
-        .await
-        .map_err(|error| error.to_string())
+        .with_upgrades();
+    tokio::select! {
+        ended = talking => ended.map_err(|error| error.to_string()),
+        () = known.is_not_shown_in(STRANGER) => Err("no token was shown in time".to_owned()),
+    }
+}
+
+/// Whether whoever is at the other end of a connection has shown a token.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known(Arc<AtomicBool>);
+
+impl Known {
+    /// It has.
+    pub(super) fn show(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends if it has not by then.
+    async fn is_not_shown_in(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+        if self.0.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+    }
 }
 
 /// Says that there is no room, in as few words as there are.
@@ -170,6 +203,8 @@ impl std::fmt::Debug for Tls {
 
 /// How long the head of a request may take, and a handshake.
 const HEADERS: Duration = Duration::from_secs(10);
+/// How long a connection may be there on which nobody has shown a token, whatever it does: it has one of few places.
+const STRANGER: Duration = Duration::from_secs(60);
 /// How large the head of a request may be.
 const HEADER_BYTES: usize = 64 << 10;
 /// How long to wait when no connection can be taken.

@@ -1,6 +1,7 @@
 //! Who may do what.
 
 mod audit;
+mod forwarded;
 mod host;
 mod limit;
 mod roots;

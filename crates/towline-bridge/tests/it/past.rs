@@ -4,6 +4,7 @@ use std::{fs, path::PathBuf, time::Duration};
 
 use tempfile::TempDir;
 use towline_bridge::{
+    access::Roots,
     log::Page,
     past::{Past, Recent},
 };
@@ -43,7 +44,7 @@ impl Elsewhere {
 
     /// The first digits of the sessions that are found, and whether the words were in what was said.
     fn recent(&self, query: &Recent) -> Vec<(u32, bool)> {
-        let listed = self.past.recent(query).unwrap();
+        let listed = self.past.recent(query, &anywhere()).unwrap();
         assert!(
             listed.problems.is_empty() && !listed.is_cut_short,
             "{listed:?}"
@@ -57,6 +58,10 @@ impl Elsewhere {
         });
         sessions.collect()
     }
+}
+
+fn anywhere() -> Roots {
+    Roots::new(["/"]).unwrap()
 }
 
 fn key(number: u32) -> String {
@@ -144,6 +149,43 @@ fn sessions_are_listed_and_searched_the_latest_first() {
 }
 
 #[test]
+fn newer_sessions_outside_the_roots_do_not_push_older_ones_out_of_the_list() {
+    let elsewhere = Elsewhere::new();
+    let root = tempfile::tempdir().unwrap();
+    let inside = root.path().canonicalize().unwrap();
+    let roots = Roots::new([&inside]).unwrap();
+    let held_in = |directory: &str, number| {
+        let record = said("user", number, 0, "about cats");
+        elsewhere.session(directory, number, &[record.replace("/project", directory)]);
+    };
+    // A folder that is gone was inside all the same.
+    let gone = inside.join("gone");
+    held_in(inside.to_str().unwrap(), 1);
+    held_in("/elsewhere", 2);
+    held_in(gone.to_str().unwrap(), 3);
+    held_in("/elsewhere", 4);
+    held_in("/", 5);
+    for words in [None, Some("cats".to_owned())] {
+        for (limit, offset, expected) in [(10, 0, vec![3, 1]), (1, 0, vec![3]), (1, 1, vec![1])] {
+            let query = Recent {
+                limit,
+                offset,
+                words: words.clone(),
+                ..query()
+            };
+            let listed = elsewhere.past.recent(&query, &roots).unwrap();
+            let found: Vec<_> = listed
+                .sessions
+                .iter()
+                .map(|found| found.summary.session.key().to_string())
+                .collect();
+            let expected: Vec<_> = expected.into_iter().map(key).collect();
+            assert_eq!(found, expected, "{limit} after {offset}: {words:?}");
+        }
+    }
+}
+
+#[test]
 fn a_search_without_time_says_that_it_was_cut_short() {
     let elsewhere = Elsewhere::new();
     elsewhere.session("/one", 1, &[said("user", 1, 0, "about cats")]);
@@ -152,7 +194,7 @@ fn a_search_without_time_says_that_it_was_cut_short() {
         time: Duration::ZERO,
         ..query()
     };
-    let listed = elsewhere.past.recent(&query).unwrap();
+    let listed = elsewhere.past.recent(&query, &anywhere()).unwrap();
     assert!(
         listed.is_cut_short && listed.sessions.is_empty(),
         "{listed:?}"

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::Path, time::Duration};
 
 use towline_bridge::{
     agents::Bypass,
-    settings::{Encryption, Flags, Limits, ServeConfig, Sources},
+    settings::{Encryption, Flags, Limits, Secret, ServeConfig, Sources},
 };
 
 fn read(file: &str, variables: &[(&str, &str)], flags: Flags) -> Result<ServeConfig, Vec<String>> {
@@ -273,14 +273,73 @@ fn others_can_reach_it_only_where_something_encrypts() {
         ("listen = \"0.0.0.0:1\"", false),
         ("listen = \"192.168.1.5:1\"", false),
         ("listen = \"[::1]:1\"", true),
-        ("listen = \"0.0.0.0:1\"\nbehind_proxy = true", true),
         (
-            "listen = \"0.0.0.0:1\"\ntls = { cert = \"/c\", key = \"/k\" }",
+            "listen = \"0.0.0.0:1\"\nbehind_proxy = true\npublic = [\"box\"]",
+            true,
+        ),
+        (
+            "listen = \"0.0.0.0:1\"\ntls = { cert = \"/c\", key = \"/k\" }\npublic = [\"box\"]",
+            true,
+        ),
+        (
+            "listen = \"192.168.1.5:1\"\ntls = { cert = \"/c\", key = \"/k\" }",
             true,
         ),
     ] {
         assert_eq!(read(file, &[], Flags::default()).is_ok(), good, "{file}");
     }
+}
+
+#[test]
+fn no_link_is_promised_that_would_be_refused() {
+    for (file, expected) in [
+        (
+            "public = [\"box\"]",
+            "public: box is for other machines, and nothing is encrypted; give tls.cert and tls.key (--tls-cert, --tls-key), \
+             set behind_proxy (--behind-proxy) if a proxy in front encrypts, or leave it out",
+        ),
+        (
+            "listen = \"0.0.0.0:1\"\nbehind_proxy = true",
+            "listen: 0.0.0.0:1 is every address, so nobody can tell by which name it is reached; name it with public \
+             (--public HOST), or listen on one address",
+        ),
+        (
+            "listen = \"[::]:1\"\ntls = { cert = \"/c\", key = \"/k\" }",
+            "listen: [::]:1 is every address, so nobody can tell by which name it is reached; name it with public \
+             (--public HOST), or listen on one address",
+        ),
+    ] {
+        let problems = read(file, &[], Flags::default()).unwrap_err();
+        assert_eq!(problems, [expected]);
+    }
+}
+
+#[test]
+fn a_token_that_is_none_is_named_by_where_it_was_given() {
+    let flags = || Flags {
+        token: Some(Secret("no".to_owned())),
+        ..Flags::default()
+    };
+    let variable = [("TOWLINE_TOKEN", "no")];
+    for (file, variables, flags, place) in [
+        ("", &variable[..], flags(), "--token: a token has"),
+        (
+            "",
+            &variable[..],
+            Flags::default(),
+            "TOWLINE_TOKEN: a token has",
+        ),
+        (
+            "token = \"no\"",
+            &[],
+            Flags::default(),
+            "token: a token has",
+        ),
+    ] {
+        let problems = read(file, variables, flags).unwrap_err();
+        assert!(problems[0].starts_with(place), "{problems:?}");
+    }
+    assert!(!format!("{:?}", flags()).contains("no\""));
 }
 
 #[test]

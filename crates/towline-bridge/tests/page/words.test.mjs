@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ApiError, readError, withQuery } from "../../page/data/api.js";
 import { editRows, parseUnified, patchRows } from "../../page/data/diff.js";
 import { inOrder, matching, put, titleOf, waiting } from "../../page/data/list.js";
-import { ago, count, dollars, duration, savedWhere, shortPath, suggestionWords, usage } from "../../page/data/words.js";
+import { ago, count, dollars, duration, savedWhere, sessionOffer, shortPath, suggestionWords, usage } from "../../page/data/words.js";
 
 const record = (id, more = {}) => ({ id, directory: "/home/me/project", agent: "offline", status: "idle", active_at: 0, last_seq: 0, archived: false, ...more });
 const signs = (rows) => rows.map(({ sign, text }) => sign + text);
@@ -89,4 +89,11 @@ test("what allowing would change is said in words", () => {
   assert.equal(suggestionWords({ type: "new kind" }), '{"type":"new kind"}');
   assert.equal(savedWhere([{ destination: "session" }, rule]), "for me in this project");
   assert.equal(savedWhere([{ destination: "session" }]), null);
+});
+
+test("allowing for the session offers what the agent suggests, and nothing where it suggests nothing", () => {
+  const rule = (ruleContent) => ({ type: "addRules", behavior: "allow", destination: "session", rules: [{ toolName: "Bash", ruleContent }] });
+  assert.equal(sessionOffer([]), null);
+  assert.equal(sessionOffer([rule("ls:*")]), "Allow, and accept for this session: allow Bash(ls:*)");
+  assert.ok(sessionOffer([rule("x".repeat(1000))]).length < 220);
 });

@@ -104,9 +104,23 @@ impl Plan {
     /// # });
     /// ```
     pub fn approve_in(self, mode: PermissionMode) {
+        self.approve_and([PermissionUpdate::set_mode(mode, Destination::Session)]);
+    }
+
+    /// Lets the agent begin and changes permissions from now on.
+    ///
+    /// ```
+    /// # towline_testkit::in_session!(|session, "plan 1. Read. 2. Write." => Event::Plan(plan)| {
+    /// let rule = RuleValue::content("Bash", "cargo test:*");
+    /// plan.approve_and([PermissionUpdate::add_rules(vec![rule], Behavior::Allow, Destination::Session)]);
+    /// # assert_eq!(end_of_turn(&mut session).await, "begins, with 1 changed permissions");
+    /// # });
+    /// ```
+    pub fn approve_and(self, updates: impl IntoIterator<Item = PermissionUpdate>) {
+        let updates = updates.into_iter().filter_map(|update| update.standard());
         let input = self.request.input.clone();
         self.answer(PermissionAnswer {
-            updated_permissions: Some(vec![PermissionUpdate::set_mode(mode, Destination::Session)]),
+            updated_permissions: Some(updates.collect()),
             ..PermissionAnswer::allow_with(input)
         });
     }

@@ -32,7 +32,10 @@ fn sessions(client: &mut Client) -> Value {
 }
 
 /// Messages of every kind with fields of every kind, and what is no message at all.
-fn nonsense() -> impl Strategy<Value = String> {
+fn nonsense(
+    kinds: &'static [&'static str],
+    fields: &'static [&'static str],
+) -> impl Strategy<Value = String> {
     use proptest::prelude::*;
     let scalar = prop_oneof![
         Just(Value::Null),
@@ -50,9 +53,9 @@ fn nonsense() -> impl Strategy<Value = String> {
                 .prop_map(|fields| Value::Object(fields.into_iter().collect())),
         ]
     });
-    let field = prop::sample::select(FIELDS);
+    let field = prop::sample::select(fields);
     let message = (
-        prop::sample::select(KINDS),
+        prop::sample::select(kinds),
         prop::collection::vec((field, value), 0..6),
     );
     let message = message.prop_map(|(kind, fields)| {
@@ -78,23 +81,53 @@ fn a_thousand_messages_of_nonsense_change_nothing() {
     client.say(&json!({"type": "start", "projectPath": "$PROJECT"}));
     client.expect(&[json!({"type": "status", "status": "idle"})]);
     let before = sessions(&mut client);
-    let config = Config::default();
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let strategy = nonsense();
-    for _ in 0..1000 {
-        let text = strategy.new_tree(&mut runner).unwrap().current();
-        client.say_text(&text).unwrap();
-        // One at a time: this is about sense, not about speed.
-        client.say(&json!({"type": "list_sessions"}));
-        client.expect(&[json!({"type": "session_list"})]);
-    }
+    say_nonsense(&mut client, &nonsense(KINDS, FIELDS), 1000);
     assert_eq!(sessions(&mut client), before);
+    assert!(!bridge.errors().contains("panicked"), "{}", bridge.errors());
     client.say(&json!({"type": "input", "text": "think", "clientMessageId": "after"}));
     client.expect(&[
         json!({"type": "input_ack"}),
         json!({"type": "result", "subtype": "success"}),
     ]);
+}
+
+/// Says so many messages, one at a time: this is about sense, not about speed.
+fn say_nonsense(client: &mut Client, strategy: &impl Strategy<Value = String>, count: usize) {
+    let config = Config::default();
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    for _ in 0..count {
+        let text = strategy.new_tree(&mut runner).unwrap().current();
+        client.say_text(&text).unwrap();
+        client.say(&json!({"type": "list_sessions"}));
+        client.expect(&[json!({"type": "session_list"})]);
+    }
+}
+
+#[test]
+fn messages_of_nonsense_that_do_something_begin_nothing_and_break_nothing() {
+    let bridge = limited("rate_burst = 10000\nrate_per_second = 10000");
+    let mut client = bridge.client();
+    client.set_name("PROJECT", bridge.project().to_str().unwrap());
+    client.say(&json!({"type": "start", "projectPath": "$PROJECT"}));
+    client.expect(&[
+        json!({"type": "system", "subtype": "session_created", "sessionId": "$S"}),
+        json!({"type": "status", "status": "idle"}),
+    ]);
+    say_nonsense(&mut client, &nonsense(DOING, DOING_FIELDS), 600);
+    let there = sessions(&mut client);
+    let ids: Vec<_> = there.as_array().unwrap().iter().collect();
+    assert_eq!(ids.len(), 1, "{there}");
+    assert_eq!(there[0]["id"], client.name("S"));
+    client.say(&json!({"type": "set_permission_mode", "mode": "default", "sessionId": "$S"}));
+    client.say(
+        &json!({"type": "input", "text": "think", "clientMessageId": "after", "sessionId": "$S"}),
+    );
+    client.expect(&[
+        json!({"type": "input_ack", "clientMessageId": "after"}),
+        json!({"type": "result", "subtype": "success"}),
+    ]);
+    assert!(!bridge.errors().contains("panicked"), "{}", bridge.errors());
 }
 
 #[test]
@@ -286,4 +319,36 @@ const FIELDS: &[&str] = &[
     "scope",
     "permissionMode",
     "sandboxMode",
+];
+
+/// Messages that do something with the one session there is, or begin another.
+const DOING: &[&str] = &["start", "input", "rename_session", "set_permission_mode"];
+
+/// What their fields are called.
+const DOING_FIELDS: &[&str] = &[
+    "sessionId",
+    "projectPath",
+    "text",
+    "name",
+    "mode",
+    "clientMessageId",
+    "baseSeq",
+    "images",
+    "imageBase64",
+    "mimeType",
+    "permissionMode",
+    "executionMode",
+    "planMode",
+    "continue",
+    "model",
+    "effort",
+    "maxTurns",
+    "maxBudgetUsd",
+    "existingWorktreePath",
+    "useWorktree",
+    "provider",
+    "providerSessionId",
+    "additionalWritableRoots",
+    "skills",
+    "mentions",
 ];

@@ -1,7 +1,9 @@
 //! A bridge of its own for a test, and clients that speak to it over WebSockets with a library that is not ours.
 
+mod answers;
 mod faults;
 mod http;
+mod roots;
 mod security;
 
 use std::{
@@ -71,6 +73,11 @@ impl Served {
 
     pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project").canonicalize().unwrap()
+    }
+
+    /// What it has complained of.
+    pub(crate) fn errors(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("stderr")).unwrap()
     }
 
     /// A client at `/ws`.

@@ -16,7 +16,7 @@ await flow(async ({ page, shot }) => {
 
   // With a rule for the session the same is not asked about again.
   await say(page, "run node -e 1");
-  await click("Allow for this session");
+  await page.locator("form.question").getByRole("button", { name: /^Allow, and accept for this session: allow Bash/ }).click();
   await outcome("Allowed for this session");
   await ready(page);
   await say(page, "run node -e 1");

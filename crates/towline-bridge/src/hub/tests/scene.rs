@@ -274,11 +274,32 @@ pub(super) fn question(id: &str) -> Question {
     }
 }
 
+/// A question with a rule that could be saved.
+pub(super) fn suggesting(id: &str) -> Question {
+    let rule = json!({"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls:*"}], "behavior": "allow",
+        "destination": "localSettings"});
+    let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"},
+        "permission_suggestions": [rule]});
+    Question {
+        request: to_raw_value(&request).unwrap(),
+        ..question(id)
+    }
+}
+
+pub(super) fn choices(id: &str) -> Question {
+    Question {
+        ask: Ask::Choices,
+        tool_name: "AskUserQuestion".into(),
+        ..question(id)
+    }
+}
+
 pub(super) fn allow() -> Decision {
     Decision::Allow {
         input: None,
         remember: Remember::Once,
         mode: None,
+        updates: None,
     }
 }
 

@@ -195,7 +195,20 @@ impl Reader {
     /// # Errors
     /// When the index cannot be read.
     pub fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>, LogError> {
-        self.read(|connection| Ok(search::search(connection, words, limit)?))
+        self.read(|connection| Ok(search::search(connection, words, limit, None)?))
+    }
+
+    /// The same in some sessions alone.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn search_among(
+        &self,
+        sessions: &[BridgeId],
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<Hit>, LogError> {
+        self.read(|connection| Ok(search::search(connection, words, limit, Some(sessions))?))
     }
 
     /// The rows that a statement finds for a session, at most so many.

@@ -31,6 +31,7 @@ pub(super) fn search(
     connection: &Connection,
     words: &str,
     limit: usize,
+    sessions: Option<&[BridgeId]>,
 ) -> rusqlite::Result<Vec<Hit>> {
     let Some(question) = question(words) else {
         return Ok(Vec::new());
@@ -41,11 +42,21 @@ pub(super) fn search(
          FROM texts
          JOIN sessions ON sessions.key = texts.rowid / ?5
          JOIN frames ON frames.row = texts.rowid
-         WHERE texts MATCH ?1 ORDER BY texts.rowid DESC LIMIT ?2",
+         WHERE texts MATCH ?1 AND (?6 IS NULL OR sessions.id IN (SELECT value FROM json_each(?6)))
+         ORDER BY texts.rowid DESC LIMIT ?2",
     )?;
     let limit = i64::try_from(limit.min(MOST_HITS)).unwrap_or(i64::MAX);
+    // Ids are strings, and a list of strings can be written.
+    let sessions = sessions.map(|ids| serde_json::to_string(ids).unwrap_or_default());
     let rows = select.query_map(
-        params![question, limit, BEGIN.to_string(), END.to_string(), SPAN],
+        params![
+            question,
+            limit,
+            BEGIN.to_string(),
+            END.to_string(),
+            SPAN,
+            sessions
+        ],
         |row| {
             Ok(Hit {
                 seq: seq_of(row.get(0)?),

@@ -1,10 +1,10 @@
 //! Trading the token for a cookie, so that a page need not keep it.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Extension, Json,
-    extract::{ConnectInfo, rejection::JsonRejection},
+    extract::rejection::JsonRejection,
     http::{StatusCode, header},
     response::{IntoResponse as _, Response},
 };
@@ -13,7 +13,11 @@ use utoipa::ToSchema;
 
 use crate::{
     access::{Presented, Who},
-    web::{Site, guard},
+    web::{
+        Site,
+        guard::{self, From},
+        server::Known,
+    },
 };
 
 use super::ApiResult;
@@ -30,7 +34,8 @@ pub(super) struct Entry {
 #[utoipa::path(post, path = "/api/login", request_body = Entry, responses((status = 204), (status = 401)))]
 pub(super) async fn enter(
     Extension(site): Extension<Arc<Site>>,
-    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    Extension(From(address)): Extension<From>,
+    Extension(known): Extension<Known>,
     entry: Result<Json<Entry>, JsonRejection>,
 ) -> ApiResult<Response> {
     let Json(entry) = entry?;
@@ -41,11 +46,12 @@ pub(super) async fn enter(
     };
     let who = Who {
         client: "login".to_owned(),
-        address: address.ip().to_string(),
+        address: address.to_string(),
     };
     if let Err(response) = guard::admit(&site, &presented, &who, address) {
         return Ok(response);
     }
+    known.show();
     let cookie = [(header::SET_COOKIE, site.token.cookie(site.reach))];
     Ok((StatusCode::NO_CONTENT, cookie).into_response())
 }

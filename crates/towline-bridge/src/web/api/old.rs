@@ -55,7 +55,7 @@ pub(super) async fn search(
 ) -> ApiResult<Json<Vec<FoundAt>>> {
     let Query(Sought { words, limit }) = query?;
     let limit = limit.unwrap_or(50).min(500);
-    let hits = site.desk.bridge().library().search(words, limit).await?;
+    let hits = site.desk.search(words, limit).await?;
     let found = hits.into_iter().map(|hit| FoundAt {
         session: hit.session.to_string(),
         seq: hit.seq,
@@ -110,25 +110,17 @@ pub(super) async fn recent(
     query: Result<Query<Which>, QueryRejection>,
 ) -> ApiResult<Json<Vec<OldSession>>> {
     let Query(which) = query?;
-    let roots = site.desk.projects().roots();
-    if let Some(directory) = &which.directory {
-        roots.existing(directory)?;
-    }
-    let listed = site.desk.bridge().library().recent(Recent {
+    let listed = site.desk.recent(Recent {
         limit: which.limit.unwrap_or(50).min(500),
         offset: which.offset.unwrap_or(0),
         project: which.directory,
         words: which.words,
         time: SEARCH_TIME,
     });
-    let sessions = listed.await?.sessions.into_iter().filter_map(|found| {
+    let sessions = listed.await?.sessions.into_iter().map(|found| {
         let summary = found.summary;
         let directory = summary.cwd.as_ref();
-        // What was said in a place that may not be seen is not for here either.
-        if directory.is_none_or(|directory| roots.existing(directory).is_err()) {
-            return None;
-        }
-        Some(OldSession {
+        OldSession {
             session: summary.session.key().to_string(),
             title: summary.title,
             directory: directory.map(|directory| directory.to_string_lossy().into_owned()),
@@ -137,7 +129,7 @@ pub(super) async fn recent(
             excerpt: found
                 .excerpt
                 .map(|Excerpt { before, hit, after }| format!("{before}{hit}{after}")),
-        })
+        }
     });
     Ok(Json(sessions.collect()))
 }

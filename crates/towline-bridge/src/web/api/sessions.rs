@@ -21,7 +21,7 @@ use towline_protocol::{
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    Input, Question, Usage, Wish,
+    Input, Outcome, Question, Usage, Wish,
     access::Who,
     hub::{Control, Decision, Description, From, Setup, SetupOptions},
     log::Page,
@@ -286,17 +286,30 @@ pub(super) async fn questions(
     Ok(Json(site.desk.describe(&id).await?.questions))
 }
 
-/// Answer a question; 409 if somebody was faster.
-#[utoipa::path(post, path = "/api/sessions/{id}/questions/{question}", params(("id" = String, Path), ("question" = String, Path)), request_body = Decision, responses((status = 204), (status = 404), (status = 409)))]
+/// What an answer came to, where that is less than was wished for.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Shortfall {
+    /// How the question ended.
+    outcome: Outcome,
+    /// Why not as wished.
+    note: &'static str,
+}
+
+/// Answer a question; 409 if somebody was faster. 200 says what was done where that is less than was wished for.
+#[utoipa::path(post, path = "/api/sessions/{id}/questions/{question}", params(("id" = String, Path), ("question" = String, Path)), request_body = Decision, responses((status = 200, body = Shortfall), (status = 204), (status = 400), (status = 404), (status = 409)))]
 pub(super) async fn answer(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
     Path((id, question)): Path<(BridgeId, String)>,
     decision: Result<Json<Decision>, JsonRejection>,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<Response> {
     let Json(decision) = decision?;
-    site.desk.answer(&who, &id, &question, decision).await?;
-    Ok(StatusCode::NO_CONTENT)
+    let verdict = site.desk.answer(&who, &id, &question, decision).await?;
+    let outcome = verdict.outcome;
+    Ok(match verdict.shortfall {
+        Some(note) => Json(Shortfall { outcome, note }).into_response(),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
 }
 
 /// The agents that can be chosen.

@@ -2,7 +2,7 @@
 
 use towline_protocol::{
     AskUserQuestionInput, Json, PermissionMode, Question as Asked, ToolUseId, Wire,
-    dialect::pocket::{Answer, Approve, ApproveAlways, BridgeId, Reject},
+    dialect::pocket::{Answer, Approve, ApproveAlways, BridgeId, Reject, ToClient},
 };
 
 use crate::{
@@ -10,7 +10,10 @@ use crate::{
     hub::{Decision, Refusal, Remember},
 };
 
-use super::{Connection, Gone};
+use super::{
+    Connection, Gone,
+    frames::{json_of, told},
+};
 
 impl Connection {
     pub(super) async fn approve(&mut self, approve: Approve) -> Result<(), Gone> {
@@ -30,6 +33,7 @@ impl Connection {
                 input: None,
                 remember: Remember::Once,
                 mode,
+                updates: None,
             },
         )
         .await
@@ -49,6 +53,7 @@ impl Connection {
                 input: None,
                 remember,
                 mode: None,
+                updates: None,
             },
         )
         .await
@@ -122,7 +127,10 @@ impl Connection {
             .await;
         match answered {
             // Everyone is told by the frame, this client too.
-            Ok(()) => Ok(()),
+            Ok(verdict) => match verdict.shortfall {
+                Some(why) => self.send(&allowed_once(why, id, &session)).await,
+                None => Ok(()),
+            },
             Err(denial) => self.refuse(&denial, Some(&session)).await,
         }
     }
@@ -146,4 +154,13 @@ impl Connection {
             .map(|session| session.record.id.clone())
             .ok_or_else(|| Denial::Refused(Refusal::NoQuestion(id.to_string())))
     }
+}
+
+/// An addition of ours: what was to be remembered was not.
+fn allowed_once(why: &str, id: &ToolUseId, session: &BridgeId) -> ToClient {
+    let mut system = told("allowed_once".into());
+    system.session_id = Some(session.clone());
+    system.extra.insert("toolUseId", json_of(&id.as_str()));
+    system.extra.insert("message", json_of(&why));
+    ToClient::System(Box::new(system))
 }

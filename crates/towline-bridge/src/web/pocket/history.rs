@@ -160,6 +160,8 @@ impl Connection {
     /// What was said before the bridge had the session, if something was.
     async fn past(&mut self, session: &Description, frames: &VecDeque<Frame>) -> Option<ToClient> {
         let agent_session = session.record.agent_session_id.clone()?;
+        // Which session it is, the agent has said, and not the desk.
+        self.desk().check_past(&agent_session).await.ok()?;
         let library = self.site.desk.bridge().library();
         let past = library.history(agent_session.clone(), PAST).await.ok()?;
         let known: HashSet<Text> = frames.iter().filter_map(uuid).collect();

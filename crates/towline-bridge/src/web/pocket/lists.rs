@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     denied,
-    frames::{problem, steps, time},
+    frames::{steps, time},
 };
 
 /// `session_list`
@@ -111,9 +111,10 @@ pub(super) async fn projects(desk: &Desk) -> ToClient {
         time: LOOK,
     };
     // Without the sessions that were held elsewhere the list is shorter, and still a list.
-    if let Ok(listed) = desk.bridge().library().recent(query).await {
+    if let Ok(listed) = desk.recent(query).await {
         for session in listed.sessions {
             let folder = session.summary.cwd.as_deref();
+            // As it really is, so that one that is known by two names is listed once.
             let folder = folder.and_then(|folder| desk.projects().roots().existing(folder).ok());
             if let Some(folder) = folder {
                 add(folder.to_string_lossy().into_owned());
@@ -148,9 +149,9 @@ pub(super) async fn recent(desk: &Desk, request: &ListRecentSessions) -> ToClien
             words: request.search_query.as_ref().map(ToString::to_string),
             time: LOOK,
         };
-        match desk.bridge().library().recent(query).await {
+        match desk.recent(query).await {
             Ok(listed) => found = listed.sessions,
-            Err(error) => return problem(error.to_string()),
+            Err(denial) => return denied(&denial, None),
         }
         if named_only {
             found.retain(|session| session.summary.custom_title.is_some());
@@ -233,7 +234,7 @@ async fn on_disk(desk: &Desk, wanted: &str) -> Option<RecentSession> {
         words: None,
         time: LOOK,
     };
-    let listed = desk.bridge().library().recent(query).await.ok()?;
+    let listed = desk.recent(query).await.ok()?;
     let mut sessions = listed.sessions.iter();
     let found = sessions.find(|session| session.summary.session.key().as_str() == wanted)?;
     Some(recent_session(found))

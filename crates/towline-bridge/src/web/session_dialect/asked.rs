@@ -1,8 +1,8 @@
 //! Questions of the agent that a host answers: `callback.request` and `callback.response`.
 
 use towline_protocol::{
-    AskUserQuestionInput, Behavior, ControlCancelRequest, ControlRequest, ControlResponse,
-    Destination, Json, PermissionAnswer, Request, ToHost, Wire, control::request::CanUseTool,
+    AskUserQuestionInput, Behavior, ControlCancelRequest, ControlRequest, ControlResponse, Json,
+    PermissionAnswer, Request, ToHost, Wire, control::request::CanUseTool,
     dialect::session::ErrorCode,
 };
 
@@ -60,18 +60,30 @@ impl Talk {
             let question = self.site.desk.question(&session, &id).await?;
             let decision = decision(&question, response)?;
             let desk = &self.site.desk;
-            // Its own answer is no news to the host.
-            self.asked.remove(&id);
-            desk.answer(&self.who, &session, &id, decision).await
+            // Its own answer is no news to the host, unless it is refused: then the question is still there.
+            let is_asked = self.asked.remove(&id);
+            let answered = desk.answer(&self.who, &session, &id, decision).await;
+            if is_asked && matches!(answered, Err(ref denial) if !is_over(denial)) {
+                self.asked.insert(id);
+            }
+            answered
         };
         match answered.await {
-            Ok(()) => Ok(()),
+            Ok(_) => Ok(()),
             Err(denial) => {
                 let words = denial.to_string();
                 self.complain(&ErrorCode::RequestFailed, words).await
             }
         }
     }
+}
+
+/// Whether there is nothing to answer any more.
+fn is_over(denial: &Denial) -> bool {
+    matches!(
+        denial,
+        Denial::Refused(Refusal::Over(_) | Refusal::NoQuestion(_) | Refusal::NoSession(_))
+    )
 }
 
 fn decision(question: &Question, response: &ControlResponse) -> Result<Decision, Denial> {
@@ -100,22 +112,15 @@ fn decision(question: &Question, response: &ControlResponse) -> Result<Decision,
     if question.ask == Ask::Choices {
         return chosen(question, &answer).map_err(unfit);
     }
-    let updates = answer.updated_permissions.as_deref().unwrap_or_default();
-    let is_kept = |destination: &Option<Destination>| {
-        !matches!(destination, None | Some(Destination::Session))
-    };
-    let remember = match updates {
-        [] => Remember::Once,
-        updates if updates.iter().any(|update| is_kept(&update.destination)) => Remember::Saved,
-        _ => Remember::Session,
-    };
     Ok(Decision::Allow {
         input: answer
             .updated_input
             .as_ref()
             .and_then(|input| changed(question, input)),
-        remember,
-        mode: updates.iter().find_map(|update| update.mode.clone()),
+        remember: Remember::Once,
+        mode: None,
+        // The host's own, and nothing that it did not say.
+        updates: Some(answer.updated_permissions.unwrap_or_default()),
     })
 }
 

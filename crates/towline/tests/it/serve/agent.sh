@@ -1,6 +1,7 @@
 #!/bin/sh
-# An agent for tests of the bridge. What its prompt says it does: `stream N SIZE`, `slow N`, `ask`, `hang`.
-# It writes down its number and its arguments, so that a test can kill it and see how it was started.
+# An agent for tests of the bridge. What its prompt says it does: `stream N SIZE`, `slow N`, `ask N`, `suggest N`, `choose N`,
+# `hang`. It writes down its number, its arguments and the answers it gets,
+# so that a test can kill it and see how it was started.
 echo $$ > agent.pid
 echo "$@" >> agent.args
 session='"session_id":"00000000-0000-4000-8000-000000000001"'
@@ -16,7 +17,9 @@ while read -r line; do
       id=$(printf '%s\n' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
       printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"commands":[],"models":[]}}}\n' "$id"
       ;;
-    *'"type":"control_response"'*) done_line answered ;;
+    *'"type":"control_response"'*)
+      printf '%s\n' "$line" >> agent.answers
+      done_line answered ;;
     *'"type":"user"'*)
       printf '{"type":"system","subtype":"init",%s,"model":"fake","cwd":"/","tools":[]}\n' "$session"
       words=$(printf '%s\n' "$line" | sed 's/.*"content":"\([^"]*\)".*/\1/')
@@ -38,7 +41,11 @@ while read -r line; do
           done
           done_line slowed ;;
         ask)
-          printf '{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"rm -r old"},"tool_use_id":"toolu_%s"}}\n' "$2" ;;
+          printf '{"type":"control_request","request_id":"r%s","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"rm -r old"},"tool_use_id":"toolu_%s"}}\n' "$2" "$2" ;;
+        suggest)
+          printf '{"type":"control_request","request_id":"r%s","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"git log"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git:*"}],"behavior":"allow","destination":"localSettings"}],"tool_use_id":"toolu_%s"}}\n' "$2" "$2" ;;
+        choose)
+          printf '{"type":"control_request","request_id":"r%s","request":{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[{"question":"Which?","header":"Colour","options":[{"label":"red","description":""},{"label":"green","description":""}],"multiSelect":false}]},"tool_use_id":"toolu_%s"}}\n' "$2" "$2" ;;
         hang) printf '%shalf a thought"}}}\n' "$delta" ;;
         *) done_line "$words" ;;
       esac

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::{Served, eventually, serve};
 
 /// A bridge whose agent does what it is told; see `agent.sh`.
-fn bridge() -> Served {
+pub(super) fn bridge() -> Served {
     bridge_in(tempfile::tempdir().unwrap())
 }
 
@@ -20,7 +20,7 @@ fn bridge_in(folder: TempDir) -> Served {
     })
 }
 
-fn configure(folder: &Path) -> std::path::PathBuf {
+pub(super) fn configure(folder: &Path) -> std::path::PathBuf {
     let file = folder.join("serve.toml");
     let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/serve/agent.sh");
     let text = format!(
@@ -344,10 +344,17 @@ fn on_a_full_disk_nothing_is_taken_in_everyone_is_told_and_it_goes_on_when_there
     assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
 }
 
-/// Where a test may not mount, the log's own tests stand in with a bound on the file.
+/// Where a test may not mount, the log's own tests stand in with a bound on the file; but where all is to be tested, that
+/// is a failure.
 fn can_mount() -> bool {
     let tried = Command::new("unshare").args(["-rm", "true"]).status();
-    tried.is_ok_and(|status| status.success())
+    let can = tried.as_ref().is_ok_and(|status| status.success());
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    assert!(
+        can || !(is_set("CI") || is_set("TOWLINE_SLOW")),
+        "nothing can be mounted with `unshare -rm`: {tried:?}"
+    );
+    can
 }
 
 fn agent(served: &Served) -> Pid {

@@ -88,11 +88,210 @@ fn who_guesses_is_slowed_down() {
         .collect();
     assert_eq!(statuses[0], 401);
     assert_eq!(*statuses.last().unwrap(), 429, "{statuses:?}");
+    // Who has the right one gets in all the same, at whatever address others guess.
+    assert_eq!(served.get("/api/agents").status, 200);
+    let entry = json!({"token": served.token});
+    assert_eq!(
+        served
+            .raw_request("POST", "/api/login", &[], Some(&entry))
+            .status,
+        204
+    );
+    let wrong = json!({"token": "wrong"});
+    let guess = served.raw_request("POST", "/api/login", &[], Some(&wrong));
+    assert_eq!(guess.status, 429, "and the guesser still waits");
+}
+
+#[test]
+fn a_token_in_the_query_is_taken_by_every_route_that_reads_one() {
+    let served = Served::start();
+    let session = served.session("offline");
+    let (token, directory) = (&served.token, served.project());
+    let directory = directory.display();
+    for path in [
+        format!("/api/files?directory={directory}&token={token}"),
+        format!("/api/directory?token={token}&directory={directory}"),
+        format!("/api/past?token={token}&limit=1"),
+        format!("/api/search?words=x&token={token}"),
+        format!("/api/sessions/{session}/messages?after=0&token={token}"),
+        format!("/api/sessions/{session}/messages?token={token}"),
+        format!("/api/sessions?token={token}"),
+    ] {
+        let answer = served.raw_request("GET", &path, &[], None);
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+    }
+    // What nobody knows is still told.
+    let unknown = served.get("/api/past?limt=1");
+    assert_eq!(unknown.status, 400, "{unknown:?}");
+    assert!(unknown.body.contains("limt"), "{unknown:?}");
+}
+
+#[test]
+fn who_sends_a_body_drop_by_drop_does_not_keep_others_out() {
+    let served = Served::start();
+    let unfinished = |path: &str| {
+        let mut stream = served.stream();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{",
+            served.address
+        );
+        stream.write_all(head.as_bytes()).ok();
+        stream
+    };
+    // More than there are places.
+    let mut crowd: Vec<TcpStream> = (0..80).map(|_| unfinished("/api/login")).collect();
+    let started = Instant::now();
+    loop {
+        let mut stream = served.stream();
+        let request = format!(
+            "GET /api/agents HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
+            served.address, served.token
+        );
+        stream.write_all(request.as_bytes()).ok();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok();
+        if answer.contains(" 200 ") {
+            break;
+        }
+        assert!(started.elapsed() < Duration::from_secs(20), "{answer:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let mut answer = String::new();
+    crowd[0].read_to_string(&mut answer).ok();
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer:?}");
+
+    // A token is short; and without one, nothing is listened to at all.
+    let long = json!({"token": "x".repeat(5_000)});
+    let answer = served.raw_request("POST", "/api/login", &[], Some(&long));
+    assert_eq!(answer.status, 413, "{answer:?}");
+    let mut answer = String::new();
+    let mut stranger = unfinished("/api/sessions");
+    stranger.read_to_string(&mut answer).ok();
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer:?}");
+}
+
+#[test]
+fn behind_a_proxy_only_what_came_to_it_encrypted_gets_in_and_its_sender_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::with(folder, |command| {
+        command.args([
+            "--agent",
+            "offline",
+            "--behind-proxy",
+            "--public",
+            "box.example",
+        ]);
+    });
+    let token = format!("Authorization: Bearer {}", served.token);
+    let wrong = "Authorization: Bearer wrong";
+    let host = "Host: box.example";
+    for (headers, status) in [
+        (&[][..], 403),
+        (&["X-Forwarded-Proto: http"], 403),
+        (&["X-Forwarded-Proto: https, http"], 403),
+        (&["X-Forwarded-Proto: https", "Forwarded: proto=http"], 403),
+        (&["Forwarded: for=192.0.2.1"], 403),
+        (&["X-Forwarded-Proto: https"], 200),
+        (&["X-Forwarded-Proto: http, https"], 200),
+        (
+            &["Forwarded: for=192.0.2.1;proto=http, for=192.0.2.2;proto=https"],
+            200,
+        ),
+    ] {
+        let headers = [&[host, &token], headers].concat();
+        let answer = served.raw_request("GET", "/api/agents", &headers, None);
+        assert_eq!(answer.status, status, "{headers:?}: {answer:?}");
+    }
+    let health = served.raw_request("GET", "/healthz", &[host], None);
+    assert_eq!(health.status, 200, "{health:?}");
+
+    // Each sender guesses for himself, whatever he says was before him.
+    let proto = "X-Forwarded-Proto: https";
+    let guess = |number: u8, sender: &str| {
+        let sent = format!("X-Forwarded-For: 203.0.113.{number}, {sender}");
+        let headers = [host, proto, wrong, &sent];
+        served
+            .raw_request("GET", "/api/agents", &headers, None)
+            .status
+    };
+    let first: Vec<u16> = (0..20)
+        .map(|number| guess(number, "198.51.100.1"))
+        .collect();
+    assert!(first.contains(&429), "{first:?}");
+    assert_eq!(guess(99, "198.51.100.2"), 401);
+    let audit = fs::read_to_string(served.folder.path().join("data/audit.jsonl")).unwrap();
+    assert!(audit.contains(r#""address":"198.51.100.1""#), "{audit}");
+    assert!(!audit.contains("203.0.113."), "{audit}");
+}
+
+#[test]
+fn without_a_proxy_nobody_is_who_he_says_he_is() {
+    let served = Served::start();
+    let statuses: Vec<u16> = (0..40)
+        .map(|number| {
+            let guess = format!("Authorization: Bearer guess-{number}");
+            let sender = format!("X-Forwarded-For: 198.51.100.{number}");
+            served
+                .raw_request("GET", "/api/agents", &[&guess, &sender], None)
+                .status
+        })
+        .collect();
+    assert_eq!(*statuses.last().unwrap(), 429, "{statuses:?}");
+    let audit = fs::read_to_string(served.folder.path().join("data/audit.jsonl")).unwrap();
+    assert!(!audit.contains("198.51.100."), "{audit}");
+}
+
+#[test]
+fn a_start_whose_link_would_be_refused_is_refused_with_what_to_do() {
+    for (arguments, words) in [
+        (&["--public", "box.example"][..], "--behind-proxy"),
+        (
+            &["--behind-proxy", "--listen", "0.0.0.0:0"],
+            "--public HOST",
+        ),
+        (&["--token", "short"], "--token: a token has"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let said = std::process::Command::new(env!("CARGO_BIN_EXE_towline"))
+            .env_clear()
+            .env("HOME", folder.path())
+            .args(["serve", "--root"])
+            .arg(folder.path())
+            .args(arguments)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8(said.stderr).unwrap();
+        assert!(!said.status.success(), "{arguments:?}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(errors.contains(words), "{arguments:?}: {errors}");
+        assert!(said.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_token_in_a_file_that_others_can_read_is_warned_of() {
+    for (mode, warned) in [(0o644, true), (0o600, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("serve.toml");
+        fs::write(&file, "token = \"0123456789abcdef0123456789abcdef\"\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let served = Served::with(folder, |command| {
+            command.args(["--agent", "offline", "--config"]).arg(&file);
+        });
+        let errors = fs::read_to_string(served.folder.path().join("stderr")).unwrap();
+        assert_eq!(errors.contains("others can read it"), warned, "{errors}");
+        assert!(!errors.contains("0123456789abcdef"), "{errors}");
+    }
 }
 
 #[test]
 fn the_token_is_in_no_log_and_every_file_is_for_its_owner_alone() {
-    let served = Served::start();
+    // With everything written down that can be.
+    let served = Served::with(tempfile::tempdir().unwrap(), |command| {
+        command
+            .env("TOWLINE_LOG", "trace")
+            .args(["--agent", "offline"]);
+    });
     let session = served.session("offline");
     served.tell(&session, "say hello");
     served.wait_for_status(&session, "idle");
@@ -100,6 +299,11 @@ fn the_token_is_in_no_log_and_every_file_is_for_its_owner_alone() {
     assert_eq!(served.raw_request("GET", &by_query, &[], None).status, 200);
     let wrong = served.raw_request("GET", "/api/sessions?token=wrong", &[], None);
     assert_eq!(wrong.status, 401);
+    let entry = json!({"token": served.token});
+    served.raw_request("POST", "/api/login", &[], Some(&entry));
+    let by_query = format!("/ws?token={}", served.token);
+    served.connect_with(&by_query, None).unwrap().hear();
+    served.client().hear();
     let (token, folder) = (served.token.clone(), served.end());
     let mut looked_at = 0;
     for entry in fs::read_dir(folder.path().join("data")).unwrap() {
@@ -115,6 +319,10 @@ fn the_token_is_in_no_log_and_every_file_is_for_its_owner_alone() {
     }
     assert!(looked_at >= 3);
     let errors = fs::read_to_string(folder.path().join("stderr")).unwrap();
+    assert!(
+        errors.contains("a request"),
+        "little is written down: {errors}"
+    );
     assert!(!errors.contains(&token), "{errors}");
 }
 
