@@ -157,5 +157,5 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
 }
 
 function isWorking(status) {
-  return ["running", "waiting_approval", "compacting"].includes(status);
+  return ["starting", "running", "waiting_approval", "compacting"].includes(status);
 }

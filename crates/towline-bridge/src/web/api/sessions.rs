@@ -21,7 +21,7 @@ use towline_protocol::{
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    Input, Question, Usage, Wish,
+    Begun, Input, Question, Usage, Wish,
     access::Who,
     hub::{Control, Decision, Description, From, Setup, SetupOptions},
     log::Page,
@@ -73,8 +73,8 @@ pub(super) struct Begin {
     options: SetupOptions,
 }
 
-/// Begin a session.
-#[utoipa::path(post, path = "/api/sessions", request_body = Begin, responses((status = 201, body = Description)))]
+/// Begin a session; 200 if the bridge goes on with the same already, and that one is opened.
+#[utoipa::path(post, path = "/api/sessions", request_body = Begin, responses((status = 201, body = Description), (status = 200, body = Description)))]
 pub(super) async fn start(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
@@ -109,8 +109,12 @@ pub(super) async fn start(
             ..Setup::default()
         },
     };
-    let description = site.desk.start(&who, wish).await?;
-    Ok((StatusCode::CREATED, Json(description)))
+    let begun = site.desk.start(&who, wish).await?;
+    let status = match &begun {
+        Begun::New(_) => StatusCode::CREATED,
+        Begun::Held(_) => StatusCode::OK,
+    };
+    Ok((status, Json(begun.description())))
 }
 
 /// What is known of a session.
