@@ -21,7 +21,7 @@ use towline_protocol::{
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    Begun, Input, Question, Usage, Wish,
+    Begun, Input, Kind, Question, Usage, Wish,
     access::Who,
     hub::{Control, Decision, Description, From, Setup, SetupOptions},
     log::Page,
@@ -256,8 +256,38 @@ impl Default for After {
     }
 }
 
-/// What happened in a session, page by page: `{"frames":[{"seq":…,"at":…,"kind":"…","body":{…}}],"more":…}`.
-#[utoipa::path(get, path = "/api/sessions/{id}/messages", params(("id" = String, Path), After), responses((status = 200)))]
+/// A page of what happened in a session.
+#[derive(ToSchema)]
+#[expect(
+    dead_code,
+    reason = "frames are written as they are stored; this describes them"
+)]
+pub(super) struct Frames {
+    /// The frames, the oldest first.
+    frames: Vec<FrameShown>,
+    /// Whether there are more after these.
+    more: bool,
+}
+
+/// Something that happened in a session.
+#[derive(ToSchema)]
+#[expect(
+    dead_code,
+    reason = "frames are written as they are stored; this describes them"
+)]
+pub(super) struct FrameShown {
+    /// Its number in the session.
+    seq: u64,
+    /// When it happened, in milliseconds since 1970.
+    at: u64,
+    kind: Kind,
+    /// A line of the agent, an input, a question, an answer or a note.
+    #[schema(value_type = Object)]
+    body: serde_json::Value,
+}
+
+/// What happened in a session, page by page.
+#[utoipa::path(get, path = "/api/sessions/{id}/messages", params(("id" = String, Path), After), responses((status = 200, body = Frames)))]
 pub(super) async fn messages(
     Extension(site): Sited,
     Path(id): Path<BridgeId>,
