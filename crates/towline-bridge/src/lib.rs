@@ -26,4 +26,4 @@ pub use desk::{Begun, Denial, Desk, Wish, launch};
 pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};
 pub use library::Library;
 pub use record::{SessionRecord, Usage};
-pub use serve::{Running, StartError, Surroundings};
+pub use serve::{Checkup, Running, StartError, Surroundings};

@@ -51,36 +51,7 @@ impl Library {
     /// # Errors
     /// When the log cannot be read.
     pub fn restore(&self) -> Result<Vec<Restored>, LogError> {
-        self.shelf.read(|log| {
-            let sessions = log.sessions()?.into_iter().map(|record| {
-                let taken = log
-                    .client_ids(&record.id, KNOWN_INPUTS)?
-                    .into_iter()
-                    .collect();
-                let questions = log.questions(&record.id, OPEN_QUESTIONS)?;
-                let mut open = Vec::new();
-                for question in questions
-                    .iter()
-                    .rev()
-                    .filter(|question| question.answer.is_none())
-                {
-                    let one = Page {
-                        frames: 1,
-                        bytes: 0,
-                    };
-                    let asked = log.frames(&record.id, question.asked_seq - 1, one)?;
-                    if let Some(Content::Question(question)) = asked.first().map(Frame::content) {
-                        open.push(question);
-                    }
-                }
-                Ok(Restored {
-                    record,
-                    open,
-                    taken,
-                })
-            });
-            sessions.collect()
-        })
+        self.shelf.read(restored)
     }
 
     /// Frames of a session after a number.
@@ -237,6 +208,38 @@ impl Shelf {
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The sessions of a log, as a bridge takes them over.
+pub(crate) fn restored(log: &Reader) -> Result<Vec<Restored>, LogError> {
+    let sessions = log.sessions()?.into_iter().map(|record| {
+        let taken = log
+            .client_ids(&record.id, KNOWN_INPUTS)?
+            .into_iter()
+            .collect();
+        let questions = log.questions(&record.id, OPEN_QUESTIONS)?;
+        let mut open = Vec::new();
+        for question in questions
+            .iter()
+            .rev()
+            .filter(|question| question.answer.is_none())
+        {
+            let one = Page {
+                frames: 1,
+                bytes: 0,
+            };
+            let asked = log.frames(&record.id, question.asked_seq - 1, one)?;
+            if let Some(Content::Question(question)) = asked.first().map(Frame::content) {
+                open.push(question);
+            }
+        }
+        Ok(Restored {
+            record,
+            open,
+            taken,
+        })
+    });
+    sessions.collect()
 }
 
 /// The record of the transcript that a line is also.

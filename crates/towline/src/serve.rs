@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     io::{self, IsTerminal as _, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     thread,
 };
@@ -151,6 +151,11 @@ impl ServeOptions {
             directory: directory.clone(),
         })?;
         Ok(config)
+    }
+
+    /// The configuration file that was named.
+    pub(crate) fn named_file(&self) -> Option<&Path> {
+        self.config.as_deref()
     }
 
     /// The configuration file with its name: the one that was named, or the usual one if it is there.

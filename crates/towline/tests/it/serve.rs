@@ -1,7 +1,9 @@
 //! A bridge of its own for a test, and clients that speak to it over WebSockets with a library that is not ours.
 
+mod continued;
 mod faults;
 mod http;
+mod ready;
 mod security;
 
 use std::{

@@ -1,5 +1,6 @@
 #!/bin/sh
-# An agent for tests of the bridge. What its prompt says it does: `stream N SIZE`, `slow N`, `ask`, `hang`.
+# An agent for tests of the bridge. What its prompt says it does: `stream N SIZE`, `slow N`, `ask`, `mode M`, `hang`.
+# It is not up before the file `hold` is gone. The modes it is told to be in are written to `agent.modes`.
 # It writes down its number and its arguments, so that a test can kill it and see how it was started.
 echo $$ > agent.pid
 echo "$@" >> agent.args
@@ -13,8 +14,14 @@ done_line() {
 while read -r line; do
   case $line in
     *'"subtype":"initialize"'*)
+      while [ -e hold ]; do sleep 0.02; done
       id=$(printf '%s\n' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
       printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"commands":[],"models":[]}}}\n' "$id"
+      ;;
+    *'"subtype":"set_permission_mode"'*)
+      id=$(printf '%s\n' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+      printf '%s\n' "$line" | sed 's/.*"mode":"\([^"]*\)".*/\1/' >> agent.modes
+      printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{}}}\n' "$id"
       ;;
     *'"type":"control_response"'*) done_line answered ;;
     *'"type":"user"'*)
@@ -39,6 +46,9 @@ while read -r line; do
           done_line slowed ;;
         ask)
           printf '{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"rm -r old"},"tool_use_id":"toolu_%s"}}\n' "$2" ;;
+        mode)
+          printf '{"type":"system","subtype":"status","status":null,"permissionMode":"%s",%s,"uuid":"u"}\n' "$2" "$session"
+          done_line "$words" ;;
         hang) printf '%shalf a thought"}}}\n' "$delta" ;;
         *) done_line "$words" ;;
       esac
