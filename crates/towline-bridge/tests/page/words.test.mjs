@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ApiError, readError, withQuery } from "../../page/data/api.js";
 import { editRows, parseUnified, patchRows } from "../../page/data/diff.js";
 import { inOrder, matching, put, titleOf, waiting } from "../../page/data/list.js";
-import { ago, count, dollars, duration, savedWhere, shortPath, suggestionWords, usage } from "../../page/data/words.js";
+import { ago, count, dollars, duration, plain, savedWhere, shortPath, suggestionWords, usage } from "../../page/data/words.js";
 
 const record = (id, more = {}) => ({ id, directory: "/home/me/project", agent: "offline", status: "idle", active_at: 0, last_seq: 0, archived: false, ...more });
 const signs = (rows) => rows.map(({ sign, text }) => sign + text);
@@ -89,4 +89,9 @@ test("what allowing would change is said in words", () => {
   assert.equal(suggestionWords({ type: "new kind" }), '{"type":"new kind"}');
   assert.equal(savedWhere([{ destination: "session" }, rule]), "for me in this project");
   assert.equal(savedWhere([{ destination: "session" }]), null);
+});
+
+test("an answer is read out without its signs", () => {
+  assert.equal(plain("# Done\n\n**All** of `it`: [here](https://example.org)\n```rs\nfn main() {}\n```\nBye"), "Done All of it: here (code) Bye");
+  assert.equal(plain("x".repeat(2000)).length, 601);
 });
