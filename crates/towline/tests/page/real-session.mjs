@@ -75,9 +75,10 @@ await flow(
     await click("Allow once");
     await seen(page, "Computed after the cut.");
     await ready(page);
-    assert.equal(await page.getByText("Computed after the cut.").count(), 1, "each answer once");
+    assert.equal(await page.locator(".timeline").getByText("Computed after the cut.").count(), 1, "each answer once");
 
     await say(page, "wait for long");
+    await click("Allow once");
     await page.locator(".tool-state.works").first().waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await ready(page);

@@ -47,17 +47,11 @@ await flow(async ({ page, shot }) => {
   await rows.filter({ hasText: "think of a walrus" }).waitFor({ state: "detached" });
 
   // It is among the older ones, with what was said, and goes on from there: the session that it was, and a copy of it.
-  const openPast = async () => {
-    await page.reload();
-    await page.locator(".results .session-row", { hasText: "walrus" }).first().click();
-    await seen(page, "I have thought about it.");
-  };
-  await openPast();
+  await page.reload();
+  await page.locator(".results .session-row", { hasText: "walrus" }).first().click();
+  await seen(page, "I have thought about it.");
   await shot("past");
-  await page.getByRole("button", { name: "Resume in a copy" }).click();
-  await page.locator("#main .session").waitFor();
-  await toList(page);
-  await openPast();
+  const past = page.url();
   await page.getByRole("button", { name: "Resume", exact: true }).click();
   await page.waitForURL((url) => url.hash === ended);
   await page.locator("#main .session").waitFor();
@@ -67,4 +61,8 @@ await flow(async ({ page, shot }) => {
   await ready(page);
   // Who cannot see the answer hears it.
   await page.locator('.answers[aria-live="polite"]', { hasText: "I have thought about it." }).waitFor({ state: "attached" });
+  await page.goto(past);
+  await page.getByRole("button", { name: "Resume in a copy" }).click();
+  await page.waitForURL((url) => url.hash.startsWith("#/s/") && url.hash !== ended);
+  await page.locator("#main .session").waitFor();
 });
