@@ -2,6 +2,7 @@
 // It holds the data layer and the views together; neither knows the other.
 
 import { ApiError, api, door } from "./data/api.js";
+import { Background } from "./data/background.js";
 import { put, waiting } from "./data/list.js";
 import { Outbox } from "./data/outbox.js";
 import { blocksOf } from "./data/session.js";
@@ -227,7 +228,8 @@ async function countUsage() {
 door.closed = () => following && login("You are not let in any more: the token has changed, or you were away for long.");
 addEventListener("hashchange", () => (location.hash.startsWith("#token=") ? enter() : route()));
 addEventListener("online", () => following?.wake());
-document.addEventListener("visibilitychange", () => document.hidden || following?.wake());
+const background = new Background({ locks: navigator.locks, rest: () => following?.stop(), wake: () => following?.wake() });
+document.addEventListener("visibilitychange", () => (document.hidden ? background.enter() : background.leave()));
 addEventListener("pageshow", (event) => event.persisted && following?.wake());
 setInterval(() => {
   refresh();

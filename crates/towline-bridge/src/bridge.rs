@@ -4,6 +4,7 @@
 //! by a thread. While too much waits to be written, agents are not read, so that they wait instead.
 
 mod agent;
+mod elsewhere;
 mod queue;
 mod viewer;
 mod writer;
@@ -24,8 +25,8 @@ use towline_protocol::dialect::pocket::{BridgeId, ClientMessageId};
 use crate::{
     Library, Outcome, Question, SessionRecord,
     hub::{
-        AgentEvent, Command, Hub, Item, Limits, Order, Output, Refusal, Reply, Scope, Setup,
-        Ticket, ViewerId,
+        AgentEvent, Command, Elsewhere, Hub, Item, Limits, Order, Output, Refusal, Reply, Scope,
+        Setup, Ticket, ViewerId,
     },
     log::Log,
 };
@@ -86,10 +87,11 @@ enum Request {
     Close(oneshot::Sender<()>),
 }
 
-/// What comes from an agent's tasks.
+/// What comes from an agent's tasks, and from whoever looks at what was said elsewhere.
 #[derive(Debug)]
 enum FromAgent {
     Event(BridgeId, u64, AgentEvent),
+    Elsewhere(BridgeId, Elsewhere),
     Reply(Ticket, Reply),
     /// There will be no more from this run.
     Gone(BridgeId, u64),
@@ -213,7 +215,7 @@ impl Switchboard {
                 biased;
                 progress = written.recv() => match progress {
                     Some(writer::Progress::Written(count)) => self.hub.handle_written(count),
-                    Some(writer::Progress::Trouble(why)) => self.hub.handle_trouble(why),
+                    Some(writer::Progress::Trouble(why)) => self.hub.handle_trouble(why, now()),
                     None => break,
                 },
                 request = from_clients.recv() => match request {
@@ -247,7 +249,7 @@ impl Switchboard {
                 self.hub.handle_viewer(viewer, scope);
             }
             Request::Attach(viewer, session, after) => {
-                self.hub.handle_attach(viewer, &session, after);
+                self.hub.handle_attach(viewer, &session, after, now());
             }
             Request::Detach(viewer, session) => self.hub.handle_detach(viewer, &session),
             Request::Leave(viewer) => {
@@ -273,6 +275,9 @@ impl Switchboard {
                 }
                 self.hub.handle_agent(&session, run, event, now());
             }
+            FromAgent::Elsewhere(session, found) => {
+                self.hub.handle_elsewhere(&session, found, now());
+            }
             FromAgent::Reply(ticket, reply) => self.reply(ticket, reply),
             FromAgent::Gone(session, run) => {
                 self.agents.remove(&(session, run));
@@ -286,8 +291,18 @@ impl Switchboard {
             match output {
                 Output::Write(write) => self.writes.push(write),
                 Output::Show(viewer, item) => self.show(viewer, item),
-                Output::Agent(session, run, Order::Start(setup, last_seq)) => {
-                    self.start_agent(session, run, *setup, last_seq);
+                Output::Agent(session, run, Order::Start(setup)) => {
+                    self.start_agent(session, run, *setup);
+                }
+                Output::Look {
+                    session,
+                    agent_session_id,
+                    last_seq,
+                } => {
+                    let (library, events) = (self.library.clone(), self.agent_events.clone());
+                    let look =
+                        elsewhere::look(library, session, last_seq, agent_session_id, events);
+                    tokio::spawn(look);
                 }
                 Output::Agent(session, run, order) => {
                     // An agent that is gone has said so, or will.
@@ -320,19 +335,14 @@ impl Switchboard {
         }
     }
 
-    fn start_agent(&mut self, session: BridgeId, run: u64, setup: Setup, last_seq: u64) {
+    fn start_agent(&mut self, session: BridgeId, run: u64, setup: Setup) {
         let (orders, obeyed) = mpsc::unbounded_channel();
         self.agents.insert((session.clone(), run), orders);
         let gate = Arc::<Gate>::default();
         self.gates.insert(session.clone(), Arc::clone(&gate));
         let outlet = agent::Outlet::new(session, run, self.agent_events.clone(), gate);
-        let start = agent::Start {
-            launch: Arc::clone(&self.launch),
-            library: self.library.clone(),
-            setup,
-            last_seq,
-        };
-        tokio::spawn(agent::run(start, obeyed, outlet));
+        let launch = Arc::clone(&self.launch);
+        tokio::spawn(agent::run(launch, setup, obeyed, outlet));
     }
 }
 

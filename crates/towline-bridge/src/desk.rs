@@ -47,6 +47,24 @@ pub struct Wish {
     pub setup: Setup,
 }
 
+/// A session that was to begin.
+#[derive(Debug)]
+pub enum Begun {
+    /// It has.
+    New(Box<Description>),
+    /// It had already: the bridge goes on with the same.
+    Held(Box<Description>),
+}
+
+impl Begun {
+    /// What is known of it.
+    pub fn description(self) -> Description {
+        match self {
+            Self::New(description) | Self::Held(description) => *description,
+        }
+    }
+}
+
 /// Why a wish is not granted.
 #[derive(Debug, Error)]
 pub enum Denial {
@@ -104,11 +122,11 @@ impl Desk {
         self.bypass == Bypass::Enabled
     }
 
-    /// Begins a session.
+    /// Begins a session, or opens the one that goes on with the same already: two agents must not write one transcript.
     ///
     /// # Errors
     /// When the directory or the mode is not allowed, there is no such agent, or no more may run.
-    pub async fn start(&self, who: &Who, wish: Wish) -> Result<Description, Denial> {
+    pub async fn start(&self, who: &Who, wish: Wish) -> Result<Begun, Denial> {
         let mut setup = wish.setup;
         self.check_mode(setup.permission_mode.as_ref())?;
         let roots = self.projects.roots();
@@ -135,9 +153,10 @@ impl Desk {
         }
         let description = loop {
             let id = BridgeId::from_bits(fastrand::u32(..));
-            let command = Command::Start(id, Box::new(setup.clone()));
+            let command = Command::Start(id.clone(), Box::new(setup.clone()));
             match self.bridge.command(command).await {
-                Reply::Session(description) => break *description,
+                Reply::Session(held) if held.record.id != id => return Ok(Begun::Held(held)),
+                Reply::Session(description) => break description,
                 Reply::Refused(Refusal::Taken(_)) => {}
                 reply => return Err(unexpected(reply)),
             }
@@ -150,7 +169,7 @@ impl Desk {
                 directory: description.record.directory.clone(),
             },
         );
-        Ok(description)
+        Ok(Begun::New(description))
     }
 
     /// Says something in a session; gives its number, and whether it waits and was known already.
@@ -468,7 +487,16 @@ impl Desk {
         if bypasses && self.bypass == Bypass::Refused {
             return Err(Denial::Bypass);
         }
-        Ok(())
+        match mode {
+            Some(PermissionMode::Unknown(word)) => {
+                let why = format!(
+                    "there is no permission mode `{word}`: it is default, acceptEdits, plan, bypassPermissions, \
+                     dontAsk or auto"
+                );
+                Err(Refusal::Unfit(why).into())
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -172,12 +172,16 @@ pub enum NoteCode {
     Stderr,
     /// A person stopped the session.
     Stopped,
+    /// Messages were stopped before the agent was up, and did not reach it.
+    Dropped,
     /// The permission mode has changed.
     ModeChanged,
     /// The model has changed.
     ModelChanged,
     /// The session was continued elsewhere; its lines follow.
     TakenIn,
+    /// An agent that keeps no transcript was started anew: it does not know what was said before.
+    Forgotten,
     /// A person went back to the message that the text names: what came after it does not count.
     Rewound,
 }

@@ -24,7 +24,7 @@ use crate::{Question, SessionRecord, Usage, log::Write};
 pub use command::*;
 pub use draft::{Delta, Draft, DraftBlock, Part};
 pub use outbox::{Item, Outbox};
-use session::Session;
+use session::{Haste, Session};
 pub use verdict::{Verdict, suggestions};
 
 /// What the hub may take.
@@ -129,11 +129,16 @@ impl Hub {
     }
 
     /// The log cannot be written, and why; or it can be again.
-    pub fn handle_trouble(&mut self, why: Option<String>) {
+    pub fn handle_trouble(&mut self, why: Option<String>, now: u64) {
         self.trouble = why.map(Into::into);
         let sessions: Vec<BridgeId> = self.sessions.keys().cloned().collect();
         for id in sessions {
             self.collect(&id);
+            // What was said elsewhere cannot be taken in now: nobody waits for that.
+            let held = self.sessions.get_mut(&id).map(Session::held);
+            if self.trouble.is_some() {
+                self.resume(held.unwrap_or_default(), now);
+            }
         }
         let item = Item::Trouble(self.trouble.clone());
         for viewer in self.viewers.keys() {
@@ -166,11 +171,14 @@ impl Hub {
     }
 
     /// A viewer wants to see a session from after a frame on.
-    pub fn handle_attach(&mut self, viewer: ViewerId, session: &BridgeId, after: u64) {
+    pub fn handle_attach(&mut self, viewer: ViewerId, session: &BridgeId, after: u64, now: u64) {
         if self.viewers.contains_key(&viewer)
             && let Some(found) = self.sessions.get_mut(session)
         {
             found.attach(viewer, after);
+            if self.trouble.is_none() {
+                found.look_elsewhere(Haste::Lately, now);
+            }
             self.collect(session);
         }
     }
@@ -198,10 +206,56 @@ impl Hub {
         }
     }
 
+    /// Somebody has looked for what was said elsewhere.
+    pub fn handle_elsewhere(&mut self, session: &BridgeId, found: Elsewhere, now: u64) {
+        let Some(there) = self.sessions.get_mut(session) else {
+            return;
+        };
+        match found {
+            Elsewhere::Lines(lines) => {
+                there.take_in(lines, now);
+                self.collect(session);
+            }
+            Elsewhere::Done => {
+                let held = there.looked();
+                self.resume(held, now);
+            }
+        }
+    }
+
     /// A client wants something.
     pub fn handle_command(&mut self, command: Command, ticket: Ticket, now: u64) {
-        if let Err(refusal) = self.obey(command, ticket, now) {
-            self.reply(ticket, Reply::Refused(refusal));
+        match self.looks_first(&command, now) {
+            Some(session) => {
+                let held = self
+                    .session(&session)
+                    .and_then(|session| session.hold(command, ticket));
+                if let Err(refusal) = held {
+                    self.reply(ticket, Reply::Refused(refusal));
+                }
+                self.collect(&session);
+            }
+            None => self.resume(vec![(command, ticket)], now),
+        }
+    }
+
+    /// The session in which somebody has to look first for what was said elsewhere.
+    fn looks_first(&mut self, command: &Command, now: u64) -> Option<BridgeId> {
+        let (id, haste) = match command {
+            Command::Input(id, _) | Command::Rewind(id, _) => (id, Haste::Now),
+            Command::Describe(id) => (id, Haste::Lately),
+            _ => return None,
+        };
+        let session = self.sessions.get_mut(id)?;
+        let has_to = self.trouble.is_none() && session.look_elsewhere(haste, now);
+        has_to.then(|| id.clone())
+    }
+
+    fn resume(&mut self, commands: Vec<(Command, Ticket)>, now: u64) {
+        for (command, ticket) in commands {
+            if let Err(refusal) = self.obey(command, ticket, now) {
+                self.reply(ticket, Reply::Refused(refusal));
+            }
         }
     }
 
@@ -285,6 +339,14 @@ impl Hub {
         if self.sessions.contains_key(&id) {
             return Err(Refusal::Taken(id));
         }
+        if let Some(held) = self.holder(&setup.from) {
+            let session = self.session(&held)?;
+            session.reopen();
+            let description = session.describe();
+            self.collect(&held);
+            self.reply(ticket, Reply::Session(Box::new(description)));
+            return Ok(());
+        }
         self.make_room(now)?;
         let record = SessionRecord {
             id: id.clone(),
@@ -300,6 +362,7 @@ impl Hub {
             title: None,
             model: setup.model.clone(),
             permission_mode: setup.permission_mode.clone(),
+            options: setup.options.clone(),
             created_at: now,
             active_at: now,
             status: Status::Starting,
@@ -322,6 +385,22 @@ impl Hub {
         self.collect(&id);
         self.reply(ticket, Reply::Session(Box::new(description)));
         Ok(())
+    }
+
+    /// The session that goes on with this already: two agents must not write one transcript. The latest, if there are
+    /// several.
+    fn holder(&self, from: &From) -> Option<BridgeId> {
+        let From::Session {
+            id, fork: false, ..
+        } = from
+        else {
+            return None;
+        };
+        let sessions = self.sessions.values();
+        let holders =
+            sessions.filter(|session| session.record.agent_session_id.as_ref() == Some(id));
+        let latest = holders.max_by_key(|session| session.record.active_at);
+        latest.map(|session| session.id().clone())
     }
 
     fn figures(&self) -> Figures {

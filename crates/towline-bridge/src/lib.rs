@@ -22,8 +22,8 @@ mod text;
 pub mod web;
 
 pub use bridge::{Bridge, Launch, Parts, Restored, Shown, Unanswered, Viewer};
-pub use desk::{Denial, Desk, Wish, launch, unanswered};
+pub use desk::{Begun, Denial, Desk, Wish, launch, unanswered};
 pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};
 pub use library::Library;
 pub use record::{SessionRecord, Usage};
-pub use serve::{Running, StartError, Surroundings};
+pub use serve::{Checkup, Running, StartError, Surroundings};

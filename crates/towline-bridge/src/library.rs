@@ -2,7 +2,8 @@
 //! Reading is done on other threads, with connections that are kept for the next.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
+    ops::ControlFlow,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -14,7 +15,7 @@ use crate::{
     Content, Frame, Restored,
     access::Roots,
     log::{Hit, LogError, Page, Reader, SqliteLog},
-    past::{History, Listed, Past, Place, Recent, Since},
+    past::{History, Listed, Past, Place, Recent, Stamp},
 };
 
 /// What can be read.
@@ -22,6 +23,8 @@ use crate::{
 pub struct Library {
     shelf: Arc<Shelf>,
     past: Past,
+    /// What transcripts were like when somebody last looked for what was said elsewhere.
+    looked: Arc<Mutex<HashMap<SessionId, Stamp>>>,
 }
 
 #[derive(Debug)]
@@ -40,6 +43,7 @@ impl Library {
         Self {
             shelf: Arc::new(shelf),
             past,
+            looked: Arc::default(),
         }
     }
 
@@ -48,36 +52,7 @@ impl Library {
     /// # Errors
     /// When the log cannot be read.
     pub fn restore(&self) -> Result<Vec<Restored>, LogError> {
-        self.shelf.read(|log| {
-            let sessions = log.sessions()?.into_iter().map(|record| {
-                let taken = log
-                    .client_ids(&record.id, KNOWN_INPUTS)?
-                    .into_iter()
-                    .collect();
-                let questions = log.questions(&record.id, OPEN_QUESTIONS)?;
-                let mut open = Vec::new();
-                for question in questions
-                    .iter()
-                    .rev()
-                    .filter(|question| question.answer.is_none())
-                {
-                    let one = Page {
-                        frames: 1,
-                        bytes: 0,
-                    };
-                    let asked = log.frames(&record.id, question.asked_seq - 1, one)?;
-                    if let Some(Content::Question(question)) = asked.first().map(Frame::content) {
-                        open.push(question);
-                    }
-                }
-                Ok(Restored {
-                    record,
-                    open,
-                    taken,
-                })
-            });
-            sessions.collect()
-        })
+        self.shelf.read(restored)
     }
 
     /// Frames of a session after a number.
@@ -149,8 +124,9 @@ impl Library {
         .await
     }
 
-    /// What was said in a session of the bridge elsewhere, after the last line that the log knows. Nothing if it knows
-    /// none: what was said before the bridge was there stays where it is.
+    /// Gives what was said in a session of the bridge elsewhere, after the last line that the log knows, page by page until
+    /// there is no more. Nothing if it knows none: what was said before the bridge was there stays where it is. Nor if the
+    /// transcript is as it was when somebody last looked.
     ///
     /// # Errors
     /// When the log or the session cannot be read.
@@ -159,20 +135,39 @@ impl Library {
         id: &BridgeId,
         last_seq: u64,
         session: SessionId,
-    ) -> Result<Since, LogError> {
-        let after = last_seq.saturating_sub(KNOWN.frames as u64);
-        let frames = self.frames(id, after, KNOWN).await?;
-        let known: HashSet<Text> = frames.iter().filter_map(uuid).collect();
-        if known.is_empty() {
-            return Ok(Since {
-                lines: Vec::new(),
-                left_out: 0,
-            });
-        }
+        give: impl FnMut(Vec<Text>) -> ControlFlow<()> + Send + 'static,
+    ) -> Result<(), LogError> {
+        let (library, id) = (self.clone(), id.clone());
         self.of_past("read what was said elsewhere", move |past| {
-            past.since(&session, |uuid| known.contains(uuid), TAKEN_IN)
+            let stamp = past.stamp(&session)?;
+            if library.looked().get(&session) == Some(&stamp) {
+                return Ok(());
+            }
+            let known = library.known(&id, last_seq);
+            past.since(&session, known, TAKEN_IN, give)?;
+            library.looked().insert(session, stamp);
+            Ok(())
         })
         .await
+    }
+
+    /// The records of transcripts that the last frames of a session are also, those of the latest frames first.
+    fn known(&self, id: &BridgeId, last_seq: u64) -> impl Iterator<Item = HashSet<Text>> {
+        let (shelf, id) = (Arc::clone(&self.shelf), id.clone());
+        let mut before = last_seq;
+        std::iter::from_fn(move || {
+            if before == 0 {
+                return None;
+            }
+            let after = before.saturating_sub(KNOWN.frames as u64);
+            let frames = shelf.read(|log| log.frames(&id, after, KNOWN)).ok()?;
+            before = after;
+            Some(frames.iter().filter_map(uuid).collect())
+        })
+    }
+
+    fn looked(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Stamp>> {
+        self.looked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn of_log<T: Send + 'static>(
@@ -220,6 +215,38 @@ impl Shelf {
     }
 }
 
+/// The sessions of a log, as a bridge takes them over.
+pub(crate) fn restored(log: &Reader) -> Result<Vec<Restored>, LogError> {
+    let sessions = log.sessions()?.into_iter().map(|record| {
+        let taken = log
+            .client_ids(&record.id, KNOWN_INPUTS)?
+            .into_iter()
+            .collect();
+        let questions = log.questions(&record.id, OPEN_QUESTIONS)?;
+        let mut open = Vec::new();
+        for question in questions
+            .iter()
+            .rev()
+            .filter(|question| question.answer.is_none())
+        {
+            let one = Page {
+                frames: 1,
+                bytes: 0,
+            };
+            let asked = log.frames(&record.id, question.asked_seq - 1, one)?;
+            if let Some(Content::Question(question)) = asked.first().map(Frame::content) {
+                open.push(question);
+            }
+        }
+        Ok(Restored {
+            record,
+            open,
+            taken,
+        })
+    });
+    sessions.collect()
+}
+
 /// The record of the transcript that a line is also.
 fn uuid(frame: &Frame) -> Option<Text> {
     match frame.content() {
@@ -240,12 +267,12 @@ fn failed(what: &str, error: &dyn std::fmt::Display) -> LogError {
 const KNOWN_INPUTS: usize = 1_000;
 /// How many of the newest questions of a session may be open.
 const OPEN_QUESTIONS: usize = 100;
-/// How many of the last frames of a session are compared with its transcript.
+/// How many frames of a session are compared with its transcript at once.
 const KNOWN: Page = Page {
     frames: 200,
     bytes: 16 << 20,
 };
-/// How much of what was said elsewhere is taken in.
+/// How much of what was said elsewhere is taken in at once.
 const TAKEN_IN: Page = Page {
     frames: 200,
     bytes: 4 << 20,

@@ -3,9 +3,11 @@
 //! Everything is synchronous and bounded: by counts, by bytes, and a search by time.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
+    fs::Metadata,
+    ops::ControlFlow,
     path::PathBuf,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use towline_host::store::{
@@ -116,13 +118,11 @@ pub struct PastMessage {
     pub timestamp: Option<Text>,
 }
 
-/// What was said elsewhere.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Since {
-    /// What was said, the oldest first, as lines that an agent would have written.
-    pub lines: Vec<Text>,
-    /// How many there are before these that the page did not hold.
-    pub left_out: usize,
+/// What a transcript is like: it has changed if this has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    length: u64,
+    changed: Option<SystemTime>,
 }
 
 impl Past {
@@ -238,28 +238,65 @@ impl Past {
         Ok(History { messages, earlier })
     }
 
-    /// What was said after the last record that is known, in the conversation that a resumed session would hold: all
-    /// of it if none is known. If the page does not hold it, its end is given.
+    /// Gives what was said after the last record that is known, in the conversation that a resumed session would hold, the
+    /// oldest first, as lines that an agent would have written: a page at a time, until there is no more or nobody wants
+    /// it.
+    ///
+    /// What is known is asked for set by set until one of them has a record of the session. It is all of it if none has one,
+    /// and nothing if nothing is known.
     ///
     /// # Errors
     /// When there is no such session, or its transcript cannot be read.
     pub fn since(
         &self,
         session: &SessionId,
-        is_known: impl Fn(&str) -> bool,
+        known: impl IntoIterator<Item = HashSet<Text>>,
         page: Page,
-    ) -> Result<Since, Error> {
+        mut give: impl FnMut(Vec<Text>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
         let mut transcript = self.transcript(session)?;
         let tree = transcript.tree();
+        let mut is_anything_known = false;
         // By the place in the file and not in the conversation: a compaction takes what is known out of the latter.
-        let known = tree.nodes().rev().find(|id| is_known(&tree.uuid(*id)));
+        let last = known.into_iter().find_map(|known| {
+            is_anything_known |= !known.is_empty();
+            let is_known = |id: &NodeId| known.contains(tree.uuid(*id).as_str());
+            tree.nodes().rev().find(is_known)
+        });
+        if !is_anything_known {
+            return Ok(());
+        }
         let mut ids = said(&transcript);
-        ids.retain(|id| known.is_none_or(|known| *id > known));
-        let (records, left_out) = last_of(&mut transcript, &ids, page)?;
-        let lines = records.iter().filter_map(|record| line(record, session));
-        Ok(Since {
-            lines: lines.collect(),
-            left_out,
+        ids.retain(|id| last.is_none_or(|last| *id > last));
+        let mut rest = ids.as_slice();
+        while !rest.is_empty() {
+            let count = fitting(&transcript, rest.iter(), page);
+            let (first, later) = rest.split_at(count);
+            let records = first.iter().map(|id| transcript.read(*id));
+            let records = records.collect::<Result<Vec<_>, _>>()?;
+            let lines: Vec<_> = records
+                .iter()
+                .filter_map(|record| line(record, session))
+                .collect();
+            if !lines.is_empty() && give(lines).is_break() {
+                return Ok(());
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// What the transcript of a session is like now.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub fn stamp(&self, session: &SessionId) -> Result<Stamp, Error> {
+        let key = session.as_str().parse()?;
+        let session = self.home.session(&key)?;
+        let metadata = session.path().metadata().ok();
+        Ok(Stamp {
+            length: metadata.as_ref().map_or(0, Metadata::len),
+            changed: metadata.and_then(|metadata| metadata.modified().ok()),
         })
     }
 
@@ -328,18 +365,27 @@ fn last_of(
     ids: &[NodeId],
     page: Page,
 ) -> Result<(Vec<Located>, usize), Error> {
+    let count = fitting(transcript, ids.iter().rev(), page);
+    let earlier = ids.len() - count;
+    let records = ids[earlier..].iter().map(|id| transcript.read(*id));
+    Ok((records.collect::<Result<_, _>>()?, earlier))
+}
+
+/// How many of these records a page holds; at least one.
+fn fitting<'a>(
+    transcript: &Transcript,
+    ids: impl Iterator<Item = &'a NodeId>,
+    page: Page,
+) -> usize {
     let mut bytes = 0u64;
     let most = u64::try_from(page.bytes).unwrap_or(u64::MAX);
-    let last = ids.iter().rev().take(page.frames.max(1)).enumerate();
-    let count = last
+    ids.take(page.frames.max(1))
+        .enumerate()
         .take_while(|(index, id)| {
             bytes = bytes.saturating_add(transcript.tree().place(**id).length);
             *index == 0 || bytes <= most
         })
-        .count();
-    let earlier = ids.len() - count;
-    let records = ids[earlier..].iter().map(|id| transcript.read(*id));
-    Ok((records.collect::<Result<_, _>>()?, earlier))
+        .count()
 }
 
 fn message(located: &Located) -> Option<PastMessage> {

@@ -7,6 +7,8 @@ use towline_protocol::{
 };
 use utoipa::ToSchema;
 
+use crate::hub::SetupOptions;
+
 /// A session of the bridge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SessionRecord {
@@ -29,6 +31,9 @@ pub struct SessionRecord {
     /// How much may be done without asking.
     #[schema(value_type = Option<String>)]
     pub permission_mode: Option<PermissionMode>,
+    /// More that its agent is started with, each time.
+    #[serde(default)]
+    pub options: SetupOptions,
     /// When it began, in milliseconds since 1970.
     pub created_at: u64,
     /// When something last happened in it.

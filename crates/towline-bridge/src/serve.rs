@@ -3,7 +3,7 @@
 use std::{
     io,
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant},
@@ -18,6 +18,7 @@ use crate::{
     agents::{Agents, Found, NoSuchAgent},
     hub::Limits,
     launch,
+    library::restored,
     log::{Indexer, LogError, Progress, SqliteLog},
     past::Past,
     project::Projects,
@@ -91,17 +92,8 @@ impl Running {
     /// When something that it needs is not there; see [`StartError`].
     pub async fn start(config: &ServeConfig, around: Surroundings) -> Result<Self, StartError> {
         let roots = Roots::new(&config.roots)?;
-        let agents = Arc::new(Agents::new(
-            &around.found,
-            &config.agents,
-            config.agent.as_deref(),
-        )?);
-        let tls = match &config.encryption {
-            Encryption::Tls { cert, key } => {
-                Some(Tls::from_files(cert, key).map_err(StartError::Tls)?)
-            }
-            Encryption::None | Encryption::BehindProxy => None,
-        };
+        let agents = Arc::new(agents(config, &around)?);
+        let tls = tls(config)?;
         // First the port: another bridge that runs already is told by that, and not by its log.
         let (listener, address) = listen(config.listen).await?;
         let log = SqliteLog::open(&config.data)?;
@@ -159,6 +151,59 @@ impl Running {
         }
         self.bridge.close().await;
     }
+}
+
+/// What a bridge would find if it were started, without starting one.
+#[derive(Debug)]
+pub struct Checkup {
+    /// Where it would listen.
+    pub listen: Result<SocketAddr, StartError>,
+    /// The names under which it would be reached.
+    pub hosts: Result<(), StartError>,
+    /// Whether it would encrypt.
+    pub tls: Result<Option<()>, StartError>,
+    /// The folders whose projects may be used.
+    pub roots: Result<Roots, StartError>,
+    /// How many sessions its log has; nothing if there is none yet.
+    pub data: Result<Option<usize>, StartError>,
+    /// The agents that can be chosen.
+    pub agents: Result<Agents, StartError>,
+}
+
+impl Checkup {
+    /// Looks at everything that [`Running::start`] needs, and leaves nothing behind.
+    pub async fn of(config: &ServeConfig, around: &Surroundings) -> Self {
+        let listen = listen(config.listen).await.map(|(_, address)| address);
+        let address = *listen.as_ref().unwrap_or(&config.listen);
+        let hosts = AllowedHosts::new(address, config.reach(), &config.public);
+        Self {
+            listen,
+            hosts: hosts.map(drop).map_err(StartError::from),
+            tls: tls(config).map(|tls| tls.map(drop)),
+            roots: Roots::new(&config.roots).map_err(StartError::from),
+            data: sessions(&config.data).map_err(StartError::from),
+            agents: agents(config, around).map_err(StartError::from),
+        }
+    }
+}
+
+fn agents(config: &ServeConfig, around: &Surroundings) -> Result<Agents, NoSuchAgent> {
+    Agents::new(&around.found, &config.agents, config.agent.as_deref())
+}
+
+fn tls(config: &ServeConfig) -> Result<Option<Tls>, StartError> {
+    match &config.encryption {
+        Encryption::Tls { cert, key } => {
+            let tls = Tls::from_files(cert, key).map_err(StartError::Tls)?;
+            Ok(Some(tls))
+        }
+        Encryption::None | Encryption::BehindProxy => Ok(None),
+    }
+}
+
+fn sessions(data: &Path) -> Result<Option<usize>, LogError> {
+    let log = SqliteLog::look(data)?;
+    log.map(|log| Ok(restored(&log)?.len())).transpose()
 }
 
 async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {

@@ -1,8 +1,9 @@
 //! `towline doctor`: what is found, what is missing, and how to put it right. It changes nothing.
 
 use std::{
+    env,
     io::{self, Write},
-    net::TcpListener,
+    net::SocketAddr,
     path::Path,
     process::{Command, ExitCode, Stdio},
 };
@@ -10,8 +11,9 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 use towline_bridge::{
+    Checkup, StartError,
     access::Roots,
-    agents::{Agents, ApiKey},
+    agents::{Agents, ApiKey, Found},
     settings::ServeConfig,
 };
 use towline_host::AgentCommand;
@@ -63,43 +65,68 @@ impl Doctor {
     }
 
     async fn look(self) -> Vec<(&'static str, Finding)> {
+        let file = configuration(self.options.named_file());
         let config = match self.options.config() {
             Ok(config) => config,
             Err(error) => return vec![("configuration", Finding::Bad(format!("{error:#}")))],
         };
+        let around = match serve::surroundings() {
+            Ok(around) => around,
+            Err(error) => return vec![("agents", Finding::Bad(format!("{error:#}")))],
+        };
+        let checkup = Checkup::of(&config, &around).await;
         let mut findings = vec![
-            ("configuration", configuration()),
-            ("listen", listen(&config)),
-            ("roots", roots(&config)),
-            ("data", data(&config.data)),
+            ("configuration", file),
+            ("listen", listen(&config, checkup.listen)),
+            ("roots", roots(checkup.roots)),
+            ("data", data(&config.data, checkup.data)),
         ];
-        findings.extend(agents(&config).await);
+        // Said only where there is something to say.
+        if let Err(error) = checkup.hosts {
+            findings.push(("public", bad(error)));
+        }
+        match checkup.tls {
+            Ok(None) => {}
+            Ok(Some(())) => {
+                let words = "the certificates and the key can be used".to_owned();
+                findings.push(("TLS", Finding::Good(words)));
+            }
+            Err(error) => findings.push(("TLS", bad(error))),
+        }
+        findings.extend(agents(checkup.agents));
+        findings.push(("claude", claude(&around.found).await));
+        findings.push(("API key", api_key(around.found.api_key)));
         findings.push(("git", git()));
         findings
     }
 }
 
-fn configuration() -> Finding {
-    match serve::usual_file() {
-        Some(file) if file.exists() => Finding::Good(format!("read from {}", file.display())),
-        Some(file) => Finding::Good(format!("none at {}, so defaults are used", file.display())),
-        None => Finding::Lacking("there is no home folder to find one in".to_owned()),
+/// An error with all its causes.
+fn bad(error: StartError) -> Finding {
+    Finding::Bad(format!("{:#}", anyhow::Error::from(error)))
+}
+
+fn configuration(named: Option<&Path>) -> Finding {
+    let read = |file: &Path| Finding::Good(format!("read from {}", file.display()));
+    match (named, serve::usual_file()) {
+        (Some(file), _) => read(file),
+        (None, Some(file)) if file.exists() => read(&file),
+        (None, Some(file)) => {
+            Finding::Good(format!("none at {}, so defaults are used", file.display()))
+        }
+        (None, None) => Finding::Lacking("there is no home folder to find one in".to_owned()),
     }
 }
 
-fn listen(config: &ServeConfig) -> Finding {
-    match TcpListener::bind(config.listen) {
+fn listen(config: &ServeConfig, found: Result<SocketAddr, StartError>) -> Finding {
+    match found {
         Ok(_) => Finding::Good(format!("{} is free", config.listen)),
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Finding::Bad(format!(
-            "something listens on {} already, perhaps another `towline serve`; choose another port with --listen",
-            config.listen
-        )),
-        Err(error) => Finding::Bad(format!("{}: {error}", config.listen)),
+        Err(error) => bad(error),
     }
 }
 
-fn roots(config: &ServeConfig) -> Finding {
-    match Roots::new(&config.roots) {
+fn roots(found: Result<Roots, StartError>) -> Finding {
+    match found {
         Ok(roots) => {
             let folders = roots
                 .folders()
@@ -107,57 +134,74 @@ fn roots(config: &ServeConfig) -> Finding {
                 .map(|folder| folder.display().to_string());
             Finding::Good(folders.collect::<Vec<_>>().join(", "))
         }
-        Err(error) => Finding::Bad(error.to_string()),
+        Err(error) => bad(error),
     }
 }
 
-fn data(folder: &Path) -> Finding {
+fn data(folder: &Path, found: Result<Option<usize>, StartError>) -> Finding {
     let shown = folder.display();
-    match folder.metadata() {
-        Ok(metadata) if !metadata.is_dir() => {
-            Finding::Bad(format!("{shown} is no folder; choose another with --data"))
-        }
-        Ok(metadata) if metadata.permissions().readonly() => Finding::Bad(format!(
-            "{shown} cannot be written to; change its mode, or choose another with --data"
-        )),
-        Ok(_) => Finding::Good(format!("{shown} is there")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Finding::Good(format!("{shown} will be made"))
-        }
-        Err(error) => Finding::Bad(format!("{shown}: {error}")),
+    match found {
+        Ok(Some(count)) => Finding::Good(format!("{shown}, with {count} sessions")),
+        Ok(None) if folder.exists() => Finding::Good(format!("{shown}, without a log yet")),
+        Ok(None) => Finding::Good(format!("{shown} will be made")),
+        Err(error) => bad(error),
     }
 }
 
-async fn agents(config: &ServeConfig) -> Vec<(&'static str, Finding)> {
-    let around = match serve::surroundings() {
-        Ok(around) => around,
-        Err(error) => return vec![("agents", Finding::Bad(format!("{error:#}")))],
+fn agents(found: Result<Agents, StartError>) -> Vec<(&'static str, Finding)> {
+    let agents = match found {
+        Ok(agents) => agents,
+        Err(error) => return vec![("agents", bad(error))],
     };
-    let mut findings = Vec::new();
-    match Agents::new(&around.found, &config.agents, config.agent.as_deref()) {
-        Ok(agents) => findings.push(("agents", Finding::Good(serve::agents(&agents)))),
-        Err(error) => findings.push(("agents", Finding::Bad(error.to_string()))),
+    let mut findings = vec![("agents", Finding::Good(serve::agents(&agents)))];
+    let default = &agents.default_choice().name;
+    for choice in agents.choices() {
+        if is_program(&choice.command) {
+            continue;
+        }
+        let words = format!(
+            "the program of `{}`, {}, is not found; install it, or correct it in the configuration",
+            choice.name,
+            choice.command.display()
+        );
+        let finding = if choice.name == *default {
+            Finding::Bad(words)
+        } else {
+            Finding::Lacking(words)
+        };
+        findings.push(("agent", finding));
     }
-    findings.push((
-        "claude",
-        match &around.found.claude {
-            None => Finding::Lacking(
-                "not found on the PATH or in the usual places; install it to use it here"
-                    .to_owned(),
-            ),
-            Some(program) => match AgentCommand::new(program).version().await {
-                Ok(version) => Finding::Good(format!("{version} at {}", program.display())),
-                Err(error) => Finding::Bad(format!("{}: {error}", program.display())),
-            },
-        },
-    ));
-    findings.push(("API key", match around.found.api_key {
+    findings
+}
+
+/// Whether a program can be started by this name: a path, or the name of something on the `PATH`.
+fn is_program(program: &Path) -> bool {
+    if program.components().count() > 1 {
+        return program.is_file();
+    }
+    let folders = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
+async fn claude(found: &Found) -> Finding {
+    let Some(program) = &found.claude else {
+        let words = "not found on the PATH or in the usual places; install it to use it here";
+        return Finding::Lacking(words.to_owned());
+    };
+    match AgentCommand::new(program).version().await {
+        Ok(version) => Finding::Good(format!("{version} at {}", program.display())),
+        Err(error) => Finding::Bad(format!("{}: {error}", program.display())),
+    }
+}
+
+fn api_key(found: ApiKey) -> Finding {
+    match found {
         ApiKey::Present => Finding::Good("there is one, for towline's own agent".to_owned()),
         ApiKey::Absent => Finding::Lacking(
-            "none, so towline's own agent answers offline; set ANTHROPIC_API_KEY to use a model".to_owned(),
+            "none, so towline's own agent answers offline; set ANTHROPIC_API_KEY to use a model"
+                .to_owned(),
         ),
-    }));
-    findings
+    }
 }
 
 fn git() -> Finding {

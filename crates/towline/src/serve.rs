@@ -4,7 +4,7 @@ use std::{
     env, fs,
     io::{self, IsTerminal as _, Write},
     os::unix::fs::PermissionsExt as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     thread,
 };
@@ -159,6 +159,11 @@ impl ServeOptions {
             warn_of_readers(name);
         }
         Ok(config)
+    }
+
+    /// The configuration file that was named.
+    pub(crate) fn named_file(&self) -> Option<&Path> {
+        self.config.as_deref()
     }
 
     /// The configuration file with its name: the one that was named, or the usual one if it is there.

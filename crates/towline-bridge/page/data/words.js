@@ -108,3 +108,17 @@ export function savedWhere(suggestions) {
   const places = { localSettings: "for me in this project", projectSettings: "for this project", userSettings: "for all my projects" };
   return suggestions.map((suggestion) => places[suggestion.destination]).find(Boolean) ?? null;
 }
+
+/** The words of a Markdown text, to be heard: without its signs, and not all of a long one. */
+export function plain(text) {
+  const words = text
+    .replace(/```[\s\S]*?(```|$)/g, " (code) ")
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/[*_`#>|]+/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  return words.length > LONGEST_HEARD ? `${words.slice(0, LONGEST_HEARD)}…` : words;
+}
+
+/** So much of an answer is read out. */
+const LONGEST_HEARD = 600;

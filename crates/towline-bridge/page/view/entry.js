@@ -70,6 +70,8 @@ function note({ code, text }) {
     model_changed: () => `Model: ${text}`,
     agent_died: () => `The agent ended unexpectedly: ${text}. Your next message starts it again where it was.`,
     start_failed: () => `${text}`,
+    // The text names the message, for programs.
+    rewound: () => "Went back to an earlier message. What was said after it does not count any more.",
   };
   const bad = ["agent_died", "start_failed", "cut_off", "malformed"].includes(code);
   const said = words[code]?.() ?? text;

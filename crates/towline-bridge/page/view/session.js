@@ -2,7 +2,7 @@
 
 import { openQuestions } from "../data/session.js";
 import { folderOf, titleOf as sessionTitle } from "../data/list.js";
-import { MODES, usage } from "../data/words.js";
+import { MODES, plain, usage } from "../data/words.js";
 import { changesView } from "./changes.js";
 import { composer } from "./composer.js";
 import { conversation } from "./conversation.js";
@@ -20,12 +20,14 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
   const questions = h("div", { class: "questions" });
   const side = h("div", { class: "drawer", hidden: true });
   const announcer = h("div", { class: "unseen", "aria-live": "assertive" });
+  const reader = h("div", { class: "unseen answers", "aria-live": "polite" });
   const timeline = conversation({ directory, older: actions.older, retry: actions.retry, takeBack: (id) => {
     const item = actions.takeBack(id);
     if (item) writing.restore(item.content);
   } });
   const writing = composer({ send: actions.say, interrupt: () => attempt(actions.interrupt), placeholder: "Say something", text });
   let said = "";
+  let read = null;
   let record = null;
 
   async function attempt(action) {
@@ -112,6 +114,7 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
     ),
     h("div", { class: "session-body" }, h("div", { class: "session-main" }, timeline.element, h("footer", { class: "dock" }, h("div", { class: "column" }, questions, problem, writing.element))), side),
     announcer,
+    reader,
   );
   // Wherever the focus is: after a click on something that is gone it is nowhere.
   const listening = new AbortController();
@@ -151,11 +154,15 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
       const now = open.length ? titleOf(open[0]) : "";
       if (now !== said) announcer.textContent = now;
       said = now;
+      // Whoever cannot see it hears an answer once it is whole; what was there before was heard, or is not asked for.
+      const answer = state.entries.findLast((entry) => entry.kind === "text");
+      if (read !== null && answer && answer.key !== read) reader.textContent = plain(answer.text);
+      read = answer?.key ?? "";
       timeline.update(state, { outgoing, earlier, isConnected });
     },
   };
 }
 
 function isWorking(status) {
-  return ["running", "waiting_approval", "compacting"].includes(status);
+  return ["starting", "running", "waiting_approval", "compacting"].includes(status);
 }

@@ -15,8 +15,8 @@ use towline_host::{
 use towline_protocol::dialect::pocket::BridgeId;
 
 use crate::{
-    Ask, Input, Library, NoteCode, Outcome, Question,
-    hub::{AgentEvent, Change, Control, Decision, From, Order, Refusal, Reply, Setup, Ticket},
+    Ask, Input, NoteCode, Outcome, Question,
+    hub::{AgentEvent, Change, Control, Decision, Order, Refusal, Reply, Setup, Ticket},
 };
 
 use super::{FromAgent, Launch, queue::Gate};
@@ -52,20 +52,14 @@ impl Outlet {
     }
 }
 
-/// What a run begins with.
-#[derive(Clone)]
-pub(super) struct Start {
-    pub(super) launch: Launch,
-    pub(super) library: Library,
-    pub(super) setup: Setup,
-    /// The session has frames up to this one.
-    pub(super) last_seq: u64,
-}
-
 /// Starts an agent and stays with it to its end.
-pub(super) async fn run(start: Start, orders: mpsc::UnboundedReceiver<Order>, outlet: Outlet) {
-    take_in(&start, &outlet).await;
-    match spawn(&start).await {
+pub(super) async fn run(
+    launch: Launch,
+    setup: Setup,
+    orders: mpsc::UnboundedReceiver<Order>,
+    outlet: Outlet,
+) {
+    match spawn(&launch, &setup).await {
         Ok(session) => {
             let about = session.agent().map(Wire::to_json);
             let about = about.and_then(|json| RawValue::from_string(json.as_str().to_owned()).ok());
@@ -82,27 +76,8 @@ pub(super) async fn run(start: Start, orders: mpsc::UnboundedReceiver<Order>, ou
     outlet.events.send(gone).await.ok();
 }
 
-/// Takes in what was said elsewhere since the agent last ran here.
-async fn take_in(start: &Start, outlet: &Outlet) {
-    let From::Session {
-        id, fork: false, ..
-    } = &start.setup.from
-    else {
-        return;
-    };
-    let said = start
-        .library
-        .said_elsewhere(&outlet.session, start.last_seq, id.clone());
-    match said.await {
-        Ok(said) if said.lines.is_empty() => {}
-        Ok(said) => outlet.tell(AgentEvent::TakenIn(said.lines)).await,
-        // The agent may know of a session that is not where it is looked for.
-        Err(error) => tracing::debug!(%error, "what was said elsewhere cannot be read"),
-    }
-}
-
-async fn spawn(start: &Start) -> Result<towline_host::Session, String> {
-    let command = (start.launch)(&start.setup)?;
+async fn spawn(launch: &Launch, setup: &Setup) -> Result<towline_host::Session, String> {
+    let command = launch(setup)?;
     command.spawn().await.map_err(|error| {
         let causes =
             std::iter::successors(std::error::Error::source(&error), |error| error.source());
@@ -257,7 +232,7 @@ async fn obey(
 ) {
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Start(..) => {}
+            Order::Start(_) => {}
             Order::Send(input) => {
                 if let Err(error) = control.send(prompt(&input)).await {
                     let text = format!("A message did not reach the agent: {error}");
@@ -271,9 +246,15 @@ async fn obey(
                     answer(asked, decision);
                 }
             }
-            // In a task of its own: an agent that does not answer must not keep the next order waiting.
             Order::Control(order, ticket) => {
-                tokio::spawn(carry_out(order, ticket, control.clone(), outlet.clone()));
+                let mut done = Box::pin(carry_out(order, ticket, control.clone(), outlet.clone()));
+                // Looked at once, so that it is on its way before the next order. Then it is a task of its own: an agent
+                // that does not answer must not keep that one waiting.
+                tokio::select! {
+                    biased;
+                    () = &mut done => {}
+                    () = std::future::ready(()) => drop(tokio::spawn(done)),
+                }
             }
             Order::Close => {
                 control.close().await;

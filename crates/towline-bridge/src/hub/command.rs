@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 use towline_protocol::{
-    Frame as LineFrame, Json, PermissionMode, PermissionUpdate, SessionId, ToHost, Uuid,
+    Frame as LineFrame, Json, PermissionMode, PermissionUpdate, SessionId, Text, ToHost, Uuid,
     dialect::pocket::BridgeId,
 };
 use utoipa::ToSchema;
@@ -37,7 +37,8 @@ pub enum Scope {
 /// What a client wants.
 #[derive(Debug)]
 pub enum Command {
-    /// Begin a session, under an id that was thought up for it.
+    /// Begin a session, under an id that was thought up for it. If another one goes on with the same already, that one is
+    /// opened.
     Start(BridgeId, Box<Setup>),
     /// Say something.
     Input(BridgeId, Input),
@@ -329,8 +330,6 @@ pub enum AgentEvent {
     Note(crate::NoteCode, String),
     /// Its permission mode or model was changed.
     Changed(Change),
-    /// These lines were said elsewhere since the bridge last looked.
-    TakenIn(Vec<towline_protocol::Text>),
     /// It has ended.
     Ended {
         /// How, for people.
@@ -338,6 +337,15 @@ pub enum AgentEvent {
         /// Whether that was wanted.
         wanted: bool,
     },
+}
+
+/// What was found in a session that was continued elsewhere.
+#[derive(Debug)]
+pub enum Elsewhere {
+    /// These lines were said there, after those that were found before.
+    Lines(Vec<Text>),
+    /// There is no more.
+    Done,
 }
 
 /// Something that an agent was told to do and has done.
@@ -352,8 +360,8 @@ pub enum Change {
 /// What is to be done with an agent.
 #[derive(Debug)]
 pub enum Order {
-    /// Start it. The session has frames up to this one.
-    Start(Box<Setup>, u64),
+    /// Start it.
+    Start(Box<Setup>),
     /// Give it the input.
     Send(Input),
     /// Answer its question.
@@ -373,6 +381,16 @@ pub enum Output {
     Show(ViewerId, Item),
     /// Tell an agent. The number tells one run of an agent from the next.
     Agent(BridgeId, u64, Order),
+    /// Look for what was said elsewhere, and say so with
+    /// [`Hub::handle_elsewhere`](super::Hub::handle_elsewhere), to the end.
+    Look {
+        /// The session.
+        session: BridgeId,
+        /// What its agent calls it.
+        agent_session_id: SessionId,
+        /// It has frames up to this one.
+        last_seq: u64,
+    },
     /// Reply to whoever waits.
     Reply(Ticket, Reply),
 }

@@ -2,23 +2,30 @@
 //!
 //! A frame is shown once it is written. What comes after it waits behind it, so that the order is the same for all.
 
+mod elsewhere;
+mod mode;
+mod waiting;
+
 use std::collections::{HashMap, VecDeque};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use towline_protocol::{
-    Assistant, Frame as LineFrame, Number, SessionId, SessionState, System, Text, ToHost,
-    TurnResult, Uuid,
+    Assistant, Frame as LineFrame, Number, PermissionMode, SessionId, SessionState, System, Text,
+    ToHost, TurnResult, Uuid,
     dialect::pocket::{BridgeId, ClientMessageId, Status},
 };
 
 use crate::{Answered, Input, Kind, Note, NoteCode, Outcome, Question, SessionRecord, log::Write};
 
 use super::{
-    AgentEvent, Change, Decision, Description, From, Item, Order, Output, Refusal, Reply, Setup,
-    Ticket, Verdict, ViewerId,
+    AgentEvent, Decision, Description, From, Item, Order, Output, Refusal, Reply, Setup, Ticket,
+    Verdict, ViewerId,
     sequence::{Ends, Sequence},
 };
+use elsewhere::Elsewhere;
+pub(super) use elsewhere::Haste;
+use waiting::Waiting;
 
 /// A session that the bridge knows.
 #[derive(Debug)]
@@ -35,8 +42,11 @@ pub(super) struct Session {
     /// How the latest questions ended.
     over: VecDeque<Answered>,
     about: Option<Box<RawValue>>,
-    /// Inputs that wait for the agent to start.
-    waiting: VecDeque<Input>,
+    /// What waits for the agent to start.
+    waiting: VecDeque<Waiting>,
+    /// The permission modes that the agent was asked for and has not confirmed.
+    modes_asked: Vec<PermissionMode>,
+    elsewhere: Elsewhere,
     /// The latest inputs by what their clients call them.
     taken: HashMap<ClientMessageId, u64>,
     /// Whether the record has changed since it was last written.
@@ -71,6 +81,8 @@ impl Session {
             over: VecDeque::new(),
             about: None,
             waiting: VecDeque::new(),
+            modes_asked: Vec::new(),
+            elsewhere: Elsewhere::default(),
             taken: HashMap::new(),
         }
     }
@@ -88,6 +100,7 @@ impl Session {
             additional_directories: record.additional_directories.clone(),
             model: record.model.clone(),
             permission_mode: record.permission_mode.clone(),
+            options: record.options.clone(),
             ..Setup::default()
         };
         let was_at_work = !matches!(record.status, Status::Idle | Status::Dead);
@@ -128,9 +141,12 @@ impl Session {
         matches!(self.agent, Agent::Starting | Agent::Up)
     }
 
-    /// Whether its agent could be stopped without anyone noticing.
+    /// Whether its agent could be stopped without anyone noticing. One that keeps no transcript would forget everything.
     pub(super) fn could_sleep(&self) -> bool {
-        self.agent == Agent::Up && self.status() == Status::Idle && self.sequence.is_caught_up()
+        self.agent == Agent::Up
+            && self.status() == Status::Idle
+            && self.sequence.is_caught_up()
+            && !self.setup.options.forget
     }
 
     pub(super) fn describe(&self) -> Description {
@@ -159,6 +175,7 @@ impl Session {
         let mut setup = self.setup.clone();
         if let Some(id) = &self.record.agent_session_id
             && setup.from == From::Nothing
+            && !setup.options.forget
         {
             setup.from = From::Session {
                 id: id.clone(),
@@ -166,7 +183,7 @@ impl Session {
                 at: None,
             };
         }
-        self.tell(Order::Start(Box::new(setup), self.record.last_seq));
+        self.tell(Order::Start(Box::new(setup)));
         self.settle();
     }
 
@@ -181,11 +198,10 @@ impl Session {
             };
             return self.reply(ticket, reply);
         }
-        if self.waiting.len() >= MOST_WAITING {
-            let why = "too many messages wait for the agent to start".to_owned();
-            let reply = Reply::Refused(Refusal::Busy(why));
-            return self.reply(ticket, reply);
+        if let Err(refusal) = self.check_waiting() {
+            return self.reply(ticket, Reply::Refused(refusal));
         }
+        self.warn_of_forgetting(now);
         let queued = self.status() != Status::Idle && self.status() != Status::Dead;
         let seq = self.record.last_seq + 1;
         if let Some(id) = &input.client_message_id {
@@ -209,11 +225,22 @@ impl Session {
                 Order::Send(input.clone()),
             ));
         } else {
-            self.waiting.push_back(input.clone());
+            self.waiting.push_back(Waiting::Input(input.clone()));
         }
         self.append(Kind::Input, input, then, now);
         self.wake();
         self.settle();
+    }
+
+    /// An agent that keeps no transcript and has ended is started anew: whoever talks to it has to know.
+    fn warn_of_forgetting(&mut self, now: u64) {
+        let has_begun = self.record.agent_session_id.is_some();
+        if self.setup.options.forget && has_begun && !self.has_agent() {
+            let text = "The agent keeps no transcript: it begins anew, and knows nothing of what was said before.";
+            self.note(NoteCode::Forgotten, text, now);
+            self.record.agent_session_id = None;
+            self.is_changed = true;
+        }
     }
 
     pub(super) fn answer(
@@ -246,29 +273,6 @@ impl Session {
         self.settle();
     }
 
-    pub(super) fn control(&mut self, control: super::Control, ticket: Ticket, now: u64) {
-        use super::Control;
-        if self.agent == Agent::Up {
-            return self.tell(Order::Control(control, ticket));
-        }
-        let reply = match control {
-            Control::Interrupt => Reply::Done(None),
-            Control::SetMode(mode) => {
-                self.change(Change::Mode(mode), now);
-                Reply::Done(None)
-            }
-            Control::SetModel(model) => {
-                self.change(Change::Model(model), now);
-                Reply::Done(None)
-            }
-            Control::RewindFiles { .. } | Control::Other(..) => Reply::Refused(Refusal::Agent(
-                "the agent does not run; send a message to start it".to_owned(),
-            )),
-        };
-        self.reply(ticket, reply);
-        self.settle();
-    }
-
     pub(super) fn rename(&mut self, title: Option<String>) {
         self.record.title = title;
         self.is_changed = true;
@@ -281,6 +285,10 @@ impl Session {
             let why = "nothing was said yet: there is nothing to go back to".to_owned();
             return Err(Refusal::Unfit(why));
         };
+        if self.setup.options.forget {
+            let why = "the agent keeps no transcript: there is nothing to go back to".to_owned();
+            return Err(Refusal::Unfit(why));
+        }
         if self.agent == Agent::Starting
             || (self.agent == Agent::Up && self.status() != Status::Idle)
         {
@@ -304,8 +312,10 @@ impl Session {
     pub(super) fn stop(&mut self, now: u64) {
         if self.has_agent() {
             self.tell(Order::Close);
+            self.drop_inputs(now);
             self.note(NoteCode::Stopped, "The session was stopped.", now);
         }
+        self.refuse_orders("the session was stopped");
         self.sleep(now);
         self.record.archived = true;
         self.is_changed = true;
@@ -330,6 +340,7 @@ impl Session {
         self.run += 1;
         self.is_running = false;
         self.is_compacting = false;
+        self.modes_asked.clear();
         self.end_questions(Outcome::AgentEnded, now);
     }
 
@@ -344,13 +355,11 @@ impl Session {
                 self.cost_of_run = 0.0;
                 // What was to be gone on with has been; the next start goes on with what is now.
                 self.setup.from = From::Nothing;
-                for input in std::mem::take(&mut self.waiting) {
-                    self.is_running = true;
-                    self.tell(Order::Send(input));
-                }
+                self.deliver();
             }
             AgentEvent::StartFailed(why) => {
                 self.note(NoteCode::StartFailed, &why, now);
+                self.refuse_orders(&why);
                 self.agent = Agent::Dead;
                 self.run += 1;
             }
@@ -377,25 +386,12 @@ impl Session {
                 }
             }
             AgentEvent::Note(code, text) => self.note(code, &text, now),
-            AgentEvent::Changed(change) => self.change(change, now),
-            AgentEvent::TakenIn(lines) => {
-                self.note(
-                    NoteCode::TakenIn,
-                    "The session was continued elsewhere.",
-                    now,
-                );
-                for line in lines {
-                    self.append_body(Kind::Line, line, Ends::None, now);
-                }
-            }
+            AgentEvent::Changed(change) => self.changed(change, now),
             AgentEvent::Ended { how, wanted } => {
-                let was_at_work = self.status() != Status::Idle;
                 self.sleep(now);
                 if !wanted {
                     self.note(NoteCode::AgentDied, &how, now);
-                    if was_at_work || !self.waiting.is_empty() {
-                        self.agent = Agent::Dead;
-                    }
+                    self.agent = Agent::Dead;
                 }
             }
         }
@@ -426,12 +422,22 @@ impl Session {
             ToHost::System(System::Status(status)) => {
                 let doing = status.status.as_option().map(Text::as_str);
                 self.is_compacting = doing == Some("compacting");
-                return self.pass(line.line());
+                self.pass(line.line());
+                if let Some(mode) = &status.permission_mode {
+                    self.says_mode(mode, now);
+                }
+                return;
             }
-            // Until something better is known: an agent that dies in its first turn can be resumed, too.
-            ToHost::System(System::Init(init)) if self.record.agent_session_id.is_none() => {
-                self.record.agent_session_id = init.session_id.as_ref().map(SessionId::detached);
-                self.is_changed = true;
+            ToHost::System(System::Init(init)) => {
+                // Until something better is known: an agent that dies in its first turn can be resumed, too.
+                if self.record.agent_session_id.is_none() {
+                    let id = init.session_id.as_ref();
+                    self.record.agent_session_id = id.map(SessionId::detached);
+                    self.is_changed = true;
+                }
+                if let Some(mode) = &init.permission_mode {
+                    self.begins_in_mode(mode, now);
+                }
             }
             ToHost::System(System::SessionTitleChanged(change)) => {
                 self.record.title = change.title.as_option().map(ToString::to_string);
@@ -485,26 +491,6 @@ impl Session {
                 .as_option()
                 .copied()
                 .unwrap_or(0);
-        }
-    }
-
-    fn change(&mut self, change: Change, now: u64) {
-        self.is_changed = true;
-        match change {
-            Change::Mode(mode) => {
-                self.note(NoteCode::ModeChanged, mode.as_str(), now);
-                self.setup.permission_mode = Some(mode.clone());
-                self.record.permission_mode = Some(mode);
-            }
-            Change::Model(model) => {
-                self.note(
-                    NoteCode::ModelChanged,
-                    model.as_deref().unwrap_or("default"),
-                    now,
-                );
-                self.setup.model.clone_from(&model);
-                self.record.model = model;
-            }
         }
     }
 
@@ -593,8 +579,6 @@ impl Session {
     }
 }
 
-/// How many inputs may wait for an agent to start.
-const MOST_WAITING: usize = 100;
 /// How many questions that are over are remembered.
 const MOST_OVER: usize = 100;
 /// How much of a message is shown in the list.

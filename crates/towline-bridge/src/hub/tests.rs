@@ -1,7 +1,10 @@
 //! The hub as its users see it: what is written, who is shown what, which answer wins.
 
+mod elsewhere;
+mod modes;
 mod random;
 mod scene;
+mod start_up;
 
 use serde_json::json;
 use towline_protocol::dialect::pocket::{BridgeId, Status};
@@ -44,8 +47,8 @@ fn a_session_starts_its_agent_and_says_what_it_does_at_every_moment() {
     );
     assert_eq!(
         scene.status(&session),
-        Status::Idle,
-        "an agent that ends with nothing to do is not missed"
+        Status::Dead,
+        "also an agent that had nothing to do"
     );
 }
 
@@ -74,7 +77,7 @@ fn an_agent_that_dies_at_work_is_dead_its_question_is_over_and_the_next_input_re
     scene.say(&session, "again", "two");
     assert_eq!(scene.status(&session), Status::Starting);
     let resumed = scene.orders.iter().any(|(_, _, order)| {
-        matches!(order, Order::Start(setup, _) if matches!(&setup.from, From::Session { id, fork: false, .. } if id == "s-1"))
+        matches!(order, Order::Start(setup) if matches!(&setup.from, From::Session { id, fork: false, .. } if id == "s-1"))
     });
     assert!(resumed, "{:?}", scene.orders);
     scene.agent(&session, AgentEvent::Started(None));
@@ -358,14 +361,14 @@ fn while_the_log_cannot_be_written_nothing_new_is_taken_in_and_everyone_is_told(
     let mut scene = Scene::new();
     let session = scene.started();
     let viewer = scene.viewer(Scope::Chosen);
-    scene.hub.handle_trouble(Some("disk full".into()));
+    scene.hub.handle_trouble(Some("disk full".into()), 5);
     scene.drain();
     let refused = scene.command(Command::Input(session.clone(), input("hello", None)));
     assert!(matches!(&refused, Reply::Refused(Refusal::Busy(why)) if why.contains("disk full")));
     assert!(matches!(&scene.take(viewer)[..], [Item::Trouble(Some(_))]));
     let late = scene.viewer(Scope::Chosen);
     assert!(matches!(&scene.take(late)[..], [Item::Trouble(Some(_))]));
-    scene.hub.handle_trouble(None);
+    scene.hub.handle_trouble(None, 5);
     scene.drain();
     let taken = scene.command(Command::Input(session, input("hello", None)));
     assert!(matches!(taken, Reply::Accepted { .. }));
@@ -420,13 +423,9 @@ fn what_cannot_be_asked_of_a_sleeping_agent_is_refused_and_what_can_is_kept_for_
     scene.orders.clear();
     scene.say(&session, "go on", "one");
     let (_, _, order) = &scene.orders[0];
-    assert!(
-        matches!(order, Order::Start(setup, _) if setup.permission_mode == Some("plan".into()))
-    );
-    scene.agent(
-        &session,
-        AgentEvent::Changed(Change::Model(Some("opus".into()))),
-    );
+    assert!(matches!(order, Order::Start(setup) if setup.permission_mode == Some("plan".into())));
+    let model = Change::Model(Some("opus".into()));
+    scene.agent(&session, AgentEvent::Changed(model));
     assert!(scene.notes(&session).contains(&NoteCode::ModelChanged));
 }
 
@@ -500,7 +499,7 @@ fn going_back_to_a_message_starts_the_agent_again_from_there_and_not_while_it_wo
     scene.line(&session, &result());
     let reply = scene.command(rewind(&session));
     assert!(matches!(reply, Reply::Done(None)), "{reply:?}");
-    let Some((_, _, Order::Start(setup, _))) = scene.orders.last() else {
+    let Some((_, _, Order::Start(setup))) = scene.orders.last() else {
         panic!("the agent is not started: {:?}", scene.orders.last());
     };
     let from = From::Session {
@@ -524,7 +523,7 @@ fn going_back_to_a_message_starts_the_agent_again_from_there_and_not_while_it_wo
         .iter()
         .rev()
         .find_map(|(_, _, order)| match order {
-            Order::Start(setup, _) => Some(setup.from.clone()),
+            Order::Start(setup) => Some(setup.from.clone()),
             _ => None,
         });
     let resumed = From::Session {

@@ -104,6 +104,16 @@ impl SqliteLog {
         })
     }
 
+    /// Sees whether the log in a data folder could be opened, without making anything; and opens it to read, if there is
+    /// one.
+    ///
+    /// # Errors
+    /// As [`SqliteLog::open`].
+    pub fn look(folder: impl AsRef<Path>) -> Result<Option<Reader>, LogError> {
+        let found = open::look(folder.as_ref())?;
+        Ok(found.map(|(connection, file)| Reader::new(connection, file)))
+    }
+
     /// The file.
     pub fn file(&self) -> &Path {
         self.own.file()

@@ -19,7 +19,10 @@ use axum::{
     Json, Router,
     routing::{get, post},
 };
-use utoipa::OpenApi;
+use utoipa::{
+    Modify, OpenApi,
+    openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme},
+};
 
 pub(super) use problem::{ApiResult, Problem};
 
@@ -92,12 +95,37 @@ pub(super) fn open_routes() -> Router {
         project::diff,
         login::enter,
         login::leave,
+        description,
         crate::web::health::healthz,
         crate::web::health::metrics,
-    )
+    ),
+    modifiers(&Keys),
+    security(("bearer" = []), ("cookie" = []))
 )]
 struct Description;
 
+/// What lets a client in: the token in a header, or the cookie that `/api/login` gives for it.
+struct Keys;
+
+impl Modify for Keys {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
+        let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        components.add_security_scheme("bearer", bearer);
+        let cookie = ApiKeyValue::with_description(
+            "towline_*",
+            "the cookie that `/api/login` sets; each bridge has a name of its own for it",
+        );
+        let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(cookie));
+        components.add_security_scheme("cookie", cookie);
+    }
+}
+
+/// This description.
+#[utoipa::path(get, path = "/openapi.json", responses((status = 200, body = Object)))]
 async fn description() -> Json<utoipa::openapi::OpenApi> {
     Json(Description::openapi())
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,7 +23,7 @@ use super::{
 
 /// Whether it works: 503 while the log cannot be written, since nothing new is taken in then. Why is not said here: a
 /// path may be in it, and anybody can ask.
-#[utoipa::path(get, path = "/healthz", responses((status = 200, content_type = "text/plain"), (status = 503, content_type = "text/plain")))]
+#[utoipa::path(get, path = "/healthz", security(()), responses((status = 200, content_type = "text/plain"), (status = 503, content_type = "text/plain")))]
 pub(super) async fn healthz(Extension(site): Extension<Arc<Site>>) -> Response {
     let figures = tokio::time::timeout(PATIENCE, site.desk.figures()).await;
     let problem = match figures {

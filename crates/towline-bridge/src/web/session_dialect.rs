@@ -27,7 +27,7 @@ use towline_protocol::{
 };
 
 use crate::{
-    Content, Denial, Frame, Input, NoteCode, Shown, Viewer, Wish,
+    Begun, Content, Denial, Frame, Input, NoteCode, Shown, Viewer, Wish,
     access::Who,
     hub::{From, Item, Scope, Setup},
 };
@@ -281,17 +281,12 @@ impl Talk {
             return Ok(session.clone());
         }
         let desk = &self.site.desk;
-        let held = match &self.wish.setup.from {
-            From::Session { id, .. } => desk.held(id).await?,
-            _ => None,
-        };
-        let session = match held {
-            Some(held) => {
-                desk.reopen(&held.record.id).await?;
+        let session = match desk.start(&self.who, self.wish.clone()).await? {
+            Begun::Held(held) => {
                 self.told = held.record.last_seq;
                 held
             }
-            None => desk.start(&self.who, self.wish.clone()).await?,
+            Begun::New(session) => session,
         };
         let id = session.record.id;
         self.session = Some(id.clone());
@@ -342,12 +337,14 @@ impl Talk {
                 NoteCode::StartFailed
                 | NoteCode::AgentDied
                 | NoteCode::CutOff
-                | NoteCode::Stopped => self.complain(&ErrorCode::AgentExited, note.text).await,
+                | NoteCode::Stopped
+                | NoteCode::Dropped => self.complain(&ErrorCode::AgentExited, note.text).await,
                 NoteCode::Malformed => self.complain(&ErrorCode::AgentLine, note.text).await,
                 NoteCode::Stderr
                 | NoteCode::ModeChanged
                 | NoteCode::ModelChanged
                 | NoteCode::TakenIn
+                | NoteCode::Forgotten
                 | NoteCode::Rewound => Ok(()),
             },
             Content::Unreadable => {

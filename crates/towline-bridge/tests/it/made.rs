@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 use towline_bridge::{
     Frame, Kind, SessionRecord, Usage,
+    hub::SetupOptions,
     log::{Log, Page, SqliteLog, Write},
 };
 use towline_protocol::dialect::pocket::{BridgeId, Status};
@@ -53,6 +54,7 @@ pub(crate) fn record(id: &str, active_at: u64) -> SessionRecord {
         title: None,
         model: None,
         permission_mode: None,
+        options: SetupOptions::default(),
         created_at: 1,
         active_at,
         status: Status::Idle,

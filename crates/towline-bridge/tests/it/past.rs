@@ -1,6 +1,6 @@
 //! Sessions that were held elsewhere: listed, searched, read, and what was said since.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{collections::HashSet, fs, ops::ControlFlow, path::PathBuf, time::Duration};
 
 use tempfile::TempDir;
 use towline_bridge::{
@@ -9,7 +9,7 @@ use towline_bridge::{
     past::{Past, Recent},
 };
 use towline_host::store::Home;
-use towline_protocol::SessionId;
+use towline_protocol::{SessionId, Text};
 
 struct Elsewhere {
     home: Home,
@@ -277,22 +277,34 @@ fn what_was_said_since_comes_as_lines_of_an_agent() {
         key(4),
     );
     let since = |known: &[u32], page: Page| {
-        let known: Vec<String> = known.iter().copied().map(key).collect();
-        let is_known = |uuid: &str| known.iter().any(|known| known == uuid);
-        let since = elsewhere.past.since(&id, is_known, page).unwrap();
-        let lines: Vec<String> = since.lines.iter().map(ToString::to_string).collect();
-        (lines, since.left_out)
+        // What is known is asked for set by set; the first has nothing of this session.
+        let known = known.iter().map(|number| key(*number).into());
+        let known = [HashSet::from([Text::from("another")]), known.collect()];
+        let mut pages: Vec<Vec<String>> = Vec::new();
+        let give = |lines: Vec<Text>| {
+            pages.push(lines.iter().map(ToString::to_string).collect());
+            ControlFlow::Continue(())
+        };
+        elsewhere.past.since(&id, known, page, give).unwrap();
+        pages
     };
-    assert_eq!(since(&[1, 2], ALL), (vec![user, assistant.clone()], 0));
+    let both = vec![user.clone(), assistant.clone()];
+    assert_eq!(since(&[1, 2], ALL), [both]);
     // The latest one that is known counts, not each.
-    assert_eq!(since(&[3], ALL), (vec![assistant.clone()], 0));
-    assert_eq!(
-        since(&[1, 2], Page { frames: 1, ..ALL }),
-        (vec![assistant], 1)
-    );
-    assert_eq!(since(&[4], ALL), (vec![], 0));
-    assert_eq!(since(&[], ALL).0.len(), 4);
-    assert_eq!(since(&[99], ALL).0.len(), 4);
+    assert_eq!(since(&[3], ALL), [[assistant.clone()]]);
+    let one = Page { frames: 1, ..ALL };
+    assert_eq!(since(&[1, 2], one), [[user], [assistant]], "page by page");
+    assert!(since(&[4], ALL).is_empty());
+    assert_eq!(since(&[99], ALL)[0].len(), 4);
+}
+
+#[test]
+fn where_nothing_is_known_nothing_was_said_elsewhere() {
+    let elsewhere = Elsewhere::new();
+    let id = elsewhere.session("/one", 1, &[said("user", 1, 0, "first")]);
+    let give = |_| -> ControlFlow<()> { panic!("something was said") };
+    let known = [HashSet::new(), HashSet::new()];
+    elsewhere.past.since(&id, known, ALL, give).unwrap();
 }
 
 #[test]
@@ -315,11 +327,14 @@ fn what_was_known_before_a_compaction_is_not_said_again() {
         ],
     );
     let since = |known: u32| {
-        let since = elsewhere
-            .past
-            .since(&id, |uuid| uuid == key(known), ALL)
-            .unwrap();
-        since.lines.len()
+        let mut count = 0;
+        let known = [HashSet::from([Text::from(key(known))])];
+        let give = |lines: Vec<Text>| {
+            count += lines.len();
+            ControlFlow::Continue(())
+        };
+        elsewhere.past.since(&id, known, ALL, give).unwrap();
+        count
     };
     assert_eq!((since(2), since(4), since(5)), (2, 1, 0));
 }
@@ -347,7 +362,7 @@ fn sessions_that_are_not_there_are_errors_that_say_so() {
         assert!(
             elsewhere
                 .past
-                .since(&id.as_str().into(), |_| false, ALL)
+                .since(&id.as_str().into(), [], ALL, |_| ControlFlow::Continue(()))
                 .is_err()
         );
     }

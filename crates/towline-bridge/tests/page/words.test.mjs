@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ApiError, readError, withQuery } from "../../page/data/api.js";
 import { editRows, parseUnified, patchRows } from "../../page/data/diff.js";
 import { inOrder, matching, put, titleOf, waiting } from "../../page/data/list.js";
-import { ago, count, dollars, duration, savedWhere, sessionOffer, shortPath, suggestionWords, usage } from "../../page/data/words.js";
+import { ago, count, dollars, duration, plain, savedWhere, sessionOffer, shortPath, suggestionWords, usage } from "../../page/data/words.js";
 
 const record = (id, more = {}) => ({ id, directory: "/home/me/project", agent: "offline", status: "idle", active_at: 0, last_seq: 0, archived: false, ...more });
 const signs = (rows) => rows.map(({ sign, text }) => sign + text);
@@ -96,4 +96,9 @@ test("allowing for the session offers what the agent suggests, and nothing where
   assert.equal(sessionOffer([]), null);
   assert.equal(sessionOffer([rule("ls:*")]), "Allow, and accept for this session: allow Bash(ls:*)");
   assert.ok(sessionOffer([rule("x".repeat(1000))]).length < 220);
+});
+
+test("an answer is read out without its signs", () => {
+  assert.equal(plain("# Done\n\n**All** of `it`: [here](https://example.org)\n```rs\nfn main() {}\n```\nBye"), "Done All of it: here (code) Bye");
+  assert.equal(plain("x".repeat(2000)).length, 601);
 });

@@ -238,21 +238,26 @@ impl Drop for ScriptApi {
     }
 }
 
-#[test]
-fn the_real_cli_is_driven_from_the_page() {
+/// Plays a flow with the real CLI; what the model says to it is in a script of `tests/data`.
+fn play_with_real_cli(flow: &str, script: &str) {
     if !real_cli::is_slow_wanted("the real CLI behind the page") {
         return;
     }
     let cli = RealCli::find().unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/page.toml");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let script = fs::read_to_string(data.join(script)).unwrap();
     // Each size has a script of its own to play.
     let apis = std::cell::RefCell::new(Vec::new());
-    play("real-cli", || {
-        let api = ScriptApi::start(&script);
+    play(flow, || {
         let room = tempfile::tempdir().unwrap();
         let [home, project] = ["home", "project"].map(|name| room.path().join(name));
         fs::create_dir(&home).unwrap();
         fs::create_dir(&project).unwrap();
+        commit_something(&project);
+        let played = room.path().join("script.toml");
+        let place = project.to_str().unwrap();
+        fs::write(&played, script.replace("$PROJECT", place)).unwrap();
+        let api = ScriptApi::start(&played);
         let clean = cli.command(&api.url);
         let config = room.path().join("serve.toml");
         let agent = clean.get_program().to_str().unwrap();
@@ -273,6 +278,16 @@ fn the_real_cli_is_driven_from_the_page() {
         let config = config.to_str().unwrap().to_owned();
         Bridge::of(room, command, &["--config", &config, "--agent", "claude"])
     });
+}
+
+#[test]
+fn the_real_cli_is_driven_from_the_page() {
+    play_with_real_cli("real-cli", "page.toml");
+}
+
+#[test]
+fn a_whole_session_with_the_real_cli_is_had_from_the_page() {
+    play_with_real_cli("real-session", "page-session.toml");
 }
 
 fn offline() -> Bridge {

@@ -1,8 +1,10 @@
 //! A bridge of its own for a test, and clients that speak to it over WebSockets with a library that is not ours.
 
 mod answers;
+mod continued;
 mod faults;
 mod http;
+mod ready;
 mod roots;
 mod security;
 

@@ -47,8 +47,8 @@ export async function fits(page) {
 }
 
 /** Begins a session with these words. */
-export async function begin(page, words) {
-  await page.goto(new URL("/#/new", link).href);
+export async function begin(page, words, at = link) {
+  await page.goto(new URL("/#/new", at).href);
   await page.getByRole("heading", { name: "New session" }).waitFor();
   await say(page, words);
   await page.locator("#main .session").waitFor();
@@ -80,6 +80,16 @@ export async function seen(page, words) {
 export async function menu(page, item) {
   await page.getByLabel("More", { exact: true }).click();
   await page.locator(".menu-body").getByRole("button", { name: item }).click();
+}
+
+/** Chooses a permission mode where there is room for it on the screen. */
+export async function chooseMode(page, mode) {
+  if (isSmall) {
+    await menu(page, "Permissions…");
+    await page.getByRole("dialog").getByRole("combobox").selectOption(mode);
+    await page.getByRole("dialog").getByRole("button", { name: "Change" }).click();
+  } else await page.getByLabel("Permission mode").selectOption(mode);
+  await seen(page, `Permission mode: ${mode}`);
 }
 
 /** Waits until something holds, looked at again and again; says what was there instead. */

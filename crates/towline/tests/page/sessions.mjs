@@ -1,6 +1,6 @@
 // Many sessions: listed, found, changed, stopped, ended, resumed.
 
-import { assert, begin, flow, isSmall, link, menu, ready, say, seen, until } from "./browser.mjs";
+import { assert, begin, chooseMode, flow, link, menu, ready, say, seen, until } from "./browser.mjs";
 
 const toList = async (page) => {
   await page.goto(new URL("/#/", link).href);
@@ -19,12 +19,7 @@ await flow(async ({ page, shot }) => {
   assert.equal(await page.getByRole("button", { name: "Stop" }).count(), 0);
 
   await page.evaluate(() => document.activeElement.blur());
-  if (isSmall) {
-    await menu(page, "Permissions…");
-    await page.getByRole("dialog").getByRole("combobox").selectOption("plan");
-    await page.getByRole("dialog").getByRole("button", { name: "Change" }).click();
-  } else await page.getByLabel("Permission mode").selectOption("plan");
-  await seen(page, "Permission mode: plan");
+  await chooseMode(page, "plan");
 
   await toList(page);
   const rows = page.locator("#side nav > ul").first().locator(".session-row");
@@ -42,6 +37,7 @@ await flow(async ({ page, shot }) => {
   await page.locator("mark", { hasText: "walrus" }).first().click();
   await page.locator(".found").waitFor();
 
+  const ended = new URL(page.url()).hash.split("/").slice(0, 3).join("/");
   await menu(page, "End the session…");
   await shot("end");
   await page.getByRole("dialog").getByRole("button", { name: "End it" }).click();
@@ -50,15 +46,23 @@ await flow(async ({ page, shot }) => {
   await page.getByRole("searchbox").fill("");
   await rows.filter({ hasText: "think of a walrus" }).waitFor({ state: "detached" });
 
-  // It is among the older ones, with what was said, and goes on from there.
+  // It is among the older ones, with what was said, and goes on from there: the session that it was, and a copy of it.
   await page.reload();
   await page.locator(".results .session-row", { hasText: "walrus" }).first().click();
   await seen(page, "I have thought about it.");
   await shot("past");
+  const past = page.url();
   await page.getByRole("button", { name: "Resume", exact: true }).click();
-  await page.getByText("Resumed here").waitFor();
+  await page.waitForURL((url) => url.hash === ended);
+  await page.locator("#main .session").waitFor();
   await seen(page, "I have thought about it.");
   await say(page, "think again");
   await page.locator(".entries .mine", { hasText: "think again" }).waitFor();
   await ready(page);
+  // Who cannot see the answer hears it.
+  await page.locator('.answers[aria-live="polite"]', { hasText: "I have thought about it." }).waitFor({ state: "attached" });
+  await page.goto(past);
+  await page.getByRole("button", { name: "Resume in a copy" }).click();
+  await page.waitForURL((url) => url.hash.startsWith("#/s/") && url.hash !== ended);
+  await page.locator("#main .session").waitFor();
 });

@@ -1,18 +1,18 @@
 //! A hub with everything around it in memory: a log, agents that do what the test says, viewers with their outboxes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::{json, value::to_raw_value};
 use towline_protocol::{
-    Frame as LineFrame,
+    Frame as LineFrame, Text,
     dialect::pocket::{BridgeId, Status},
 };
 
 use crate::{
     Answered, Ask, Content, Frame, Input, NoteCode, Outcome, Question,
     hub::{
-        AgentEvent, Command, Decision, Hub, Item, Limits, Order, Outbox, Output, Remember, Reply,
-        Scope, Setup, Ticket, ViewerId,
+        AgentEvent, Command, Decision, Elsewhere, Hub, Item, Limits, Order, Outbox, Output,
+        Remember, Reply, Scope, Setup, SetupOptions, Ticket, ViewerId,
     },
     log::Write,
 };
@@ -25,6 +25,11 @@ pub(super) struct Scene {
     pending: Vec<Write>,
     pub(super) auto_write: bool,
     pub(super) orders: Vec<(BridgeId, u64, Order)>,
+    /// What was said elsewhere; whoever looks finds it, page by page.
+    pub(super) elsewhere: VecDeque<Vec<Text>>,
+    /// Whether somebody looks who is not done yet.
+    pub(super) looks_later: bool,
+    pub(super) looking: Vec<BridgeId>,
     replies: HashMap<Ticket, Reply>,
     outboxes: HashMap<ViewerId, Outbox>,
     next: u64,
@@ -41,6 +46,9 @@ impl Scene {
             pending: Vec::new(),
             auto_write: true,
             orders: Vec::new(),
+            elsewhere: VecDeque::new(),
+            looks_later: false,
+            looking: Vec::new(),
             replies: HashMap::new(),
             outboxes: HashMap::new(),
             next: 1,
@@ -86,6 +94,12 @@ impl Scene {
                         }
                     }
                     Output::Agent(session, run, order) => self.orders.push((session, run, order)),
+                    Output::Look { session, .. } => {
+                        self.looking.push(session);
+                        if !self.looks_later {
+                            self.look();
+                        }
+                    }
                     Output::Reply(ticket, reply) => {
                         let again = self.replies.insert(ticket, reply);
                         assert!(again.is_none(), "two replies to one command");
@@ -96,6 +110,18 @@ impl Scene {
                 break;
             }
             self.write_pending();
+        }
+    }
+
+    /// Whoever looks for what was said elsewhere finds it.
+    pub(super) fn look(&mut self) {
+        for session in std::mem::take(&mut self.looking) {
+            for lines in std::mem::take(&mut self.elsewhere) {
+                let found = Elsewhere::Lines(lines);
+                self.hub.handle_elsewhere(&session, found, self.next);
+            }
+            self.hub
+                .handle_elsewhere(&session, Elsewhere::Done, self.next);
         }
     }
 
@@ -126,10 +152,15 @@ impl Scene {
     }
 
     pub(super) fn start(&mut self) -> BridgeId {
+        self.start_with(SetupOptions::default())
+    }
+
+    pub(super) fn start_with(&mut self, options: SetupOptions) -> BridgeId {
         let id = BridgeId::from_bits(u32::try_from(self.next).unwrap());
         let setup = Setup {
             agent: "fake".into(),
             directory: "/project".into(),
+            options,
             ..Setup::default()
         };
         let reply = self.command(Command::Start(id.clone(), Box::new(setup)));
@@ -173,6 +204,31 @@ impl Scene {
             decision,
             by: "tester".into(),
         })
+    }
+
+    pub(super) fn mode(&mut self, session: &BridgeId) -> Option<String> {
+        match self.command(Command::Describe(session.clone())) {
+            Reply::Session(description) => description
+                .record
+                .permission_mode
+                .map(|mode| mode.to_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// How the agent was started last.
+    pub(super) fn last_setup(&self) -> Setup {
+        let mut orders = self.orders.iter().rev();
+        let setup = orders.find_map(|(_, _, order)| match order {
+            Order::Start(setup) => Some((**setup).clone()),
+            _ => None,
+        });
+        setup.expect("a start")
+    }
+
+    /// The reply to a command that was waited for.
+    pub(super) fn reply(&mut self, ticket: Ticket) -> Option<Reply> {
+        self.replies.remove(&ticket)
     }
 
     pub(super) fn status(&mut self, session: &BridgeId) -> Status {
@@ -243,7 +299,7 @@ impl Scene {
     }
 
     pub(super) fn attach(&mut self, viewer: ViewerId, session: &BridgeId, after: u64) {
-        self.hub.handle_attach(viewer, session, after);
+        self.hub.handle_attach(viewer, session, after, self.next);
         self.drain();
     }
 

@@ -80,22 +80,7 @@ pub(super) fn open_to_write(folder: &Path) -> Result<(Connection, PathBuf), LogE
 
 fn open_and_migrate(path: &Path) -> Result<Connection, Failure> {
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let (application, version) = (number("application_id")?, number("user_version")?);
-    let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if application != i64::from(APPLICATION) && (application != 0 || version != 0 || tables != 0) {
-        return Err(Failure::Refused(
-            "it is the database of another program: move it away, or name another data folder"
-                .to_owned(),
-        ));
-    }
-    if version < 0 || version > i64::from(NEWEST) {
-        return Err(Failure::Refused(format!(
-            "a newer towline wrote it (schema {version}, this one knows {NEWEST}): update towline, or name another \
-             data folder"
-        )));
-    }
+    let application = recognize(&connection)?;
     if application == 0 {
         // It has to be said before the first page is written.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -115,6 +100,64 @@ fn open_and_migrate(path: &Path) -> Result<Connection, Failure> {
     connection.pragma_update(None, "wal_autocheckpoint", LONGEST_JOURNAL)?;
     migrate(&mut connection, NEWEST)?;
     Ok(connection)
+}
+
+/// Whether it is a log, or is to become one: gives the application that it says it is of.
+fn recognize(connection: &Connection) -> Result<i64, Failure> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if application != i64::from(APPLICATION) && (application != 0 || version != 0 || tables != 0) {
+        return Err(Failure::Refused(
+            "it is the database of another program: move it away, or name another data folder"
+                .to_owned(),
+        ));
+    }
+    if version < 0 || version > i64::from(NEWEST) {
+        return Err(Failure::Refused(format!(
+            "a newer towline wrote it (schema {version}, this one knows {NEWEST}): update towline, or name another \
+             data folder"
+        )));
+    }
+    Ok(application)
+}
+
+/// Sees whether the folder and its log could be opened to write, and opens the log to read if there is one. Nothing is left
+/// behind.
+pub(super) fn look(folder: &Path) -> Result<Option<(Connection, PathBuf)>, LogError> {
+    let is_there = |folder: &&Path| folder.symlink_metadata().is_ok();
+    let there = folder.ancestors().find(is_there).unwrap_or(folder);
+    let remedy = "see that the folder can be written by this user, or name another";
+    write_something(there)
+        .map_err(|error| refused("use the data folder", folder, &error, remedy))?;
+    if let Ok(lock) = File::open(folder.join(LOCK_FILE))
+        && let Err(TryLockError::WouldBlock) = lock.try_lock()
+    {
+        return Err(in_use(folder, lock));
+    }
+    let path = folder.join(LOG_FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let opened = || {
+        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        recognize(&connection)?;
+        Ok(connection)
+    };
+    let opened: Result<_, Failure> = opened();
+    let connection = opened.map_err(|failure| failure.while_trying_to("open the log", &path))?;
+    Ok(Some((connection, path)))
+}
+
+/// Makes a file in a folder, and takes it away again.
+fn write_something(folder: &Path) -> std::io::Result<()> {
+    let path = folder.join(format!(".towline-{}", std::process::id()));
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)?;
+    fs::remove_file(path)
 }
 
 /// Another connection to a log that is open already.

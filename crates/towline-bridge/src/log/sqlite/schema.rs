@@ -97,11 +97,16 @@ const MIGRATIONS: &[&str] = &[
     "CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = 'unicode61 remove_diacritics 2');
     CREATE TABLE indexed (session INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
     CREATE TABLE forgotten (session INTEGER PRIMARY KEY);",
+    // Records say what their agents are started with. Nothing changes in an older file, but a program that does not know
+    // of it would write records without: limits of sessions would be lost.
+    "",
 ];
 
 #[cfg(test)]
 mod tests {
     use rusqlite::Connection;
+
+    use crate::{SessionRecord, hub::SetupOptions};
 
     use super::{NEWEST, SPAN, frame_row, frame_rows, migrate, seq_of};
 
@@ -116,6 +121,17 @@ mod tests {
         for (session, seq) in [(1, SPAN.unsigned_abs()), (1, u64::MAX), (i64::MAX, 1)] {
             assert_eq!(frame_row(session, seq), None);
         }
+    }
+
+    #[test]
+    fn the_record_of_an_older_version_is_read() {
+        let record = r#"{"id":"0000000a","agent_session_id":null,"agent":"claude","directory":"/app",
+            "additional_directories":[],"title":null,"model":null,"permission_mode":"plan","created_at":1,"active_at":2,
+            "status":"idle","last_seq":3,"last_message":null,"usage":{"cost_usd":0.5,"input_tokens":1,"cached_tokens":0,
+            "output_tokens":2,"turns":1},"archived":false}"#;
+        let record: SessionRecord = serde_json::from_str(record).unwrap();
+        assert_eq!(record.options, SetupOptions::default());
+        assert_eq!(record.last_seq, 3);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) struct Entry {
 }
 
 /// Trade the token for a cookie.
-#[utoipa::path(post, path = "/api/login", request_body = Entry, responses((status = 204), (status = 401)))]
+#[utoipa::path(post, path = "/api/login", security(()), request_body = Entry, responses((status = 204), (status = 401)))]
 pub(super) async fn enter(
     Extension(site): Extension<Arc<Site>>,
     Extension(From(address)): Extension<From>,
@@ -57,7 +57,7 @@ pub(super) async fn enter(
 }
 
 /// Give the cookie back.
-#[utoipa::path(delete, path = "/api/login", responses((status = 204)))]
+#[utoipa::path(delete, path = "/api/login", security(()), responses((status = 204)))]
 pub(super) async fn leave(Extension(site): Extension<Arc<Site>>) -> Response {
     let cookie = [(header::SET_COOKIE, site.token.expired_cookie())];
     (StatusCode::NO_CONTENT, cookie).into_response()

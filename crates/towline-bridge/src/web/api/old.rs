@@ -134,8 +134,30 @@ pub(super) async fn recent(
     Ok(Json(sessions.collect()))
 }
 
+/// The end of an old session's conversation.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is written piece by piece; this describes it")]
+pub(super) struct OldMessages {
+    /// The messages, the oldest first.
+    messages: Vec<OldMessage>,
+    /// How many there are before these.
+    earlier: usize,
+}
+
+/// A message of an old session.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is written piece by piece; this describes it")]
+pub(super) struct OldMessage {
+    /// `user` or `assistant`.
+    role: String,
+    /// A string, or blocks.
+    content: serde_json::Value,
+    uuid: Option<String>,
+    timestamp: Option<String>,
+}
+
 /// The last messages of an old session.
-#[utoipa::path(get, path = "/api/past/{session}", params(("session" = String, Path)), responses((status = 200)))]
+#[utoipa::path(get, path = "/api/past/{session}", params(("session" = String, Path)), responses((status = 200, body = OldMessages)))]
 pub(super) async fn history(
     Extension(site): Extension<Arc<Site>>,
     Path(session): Path<SessionId>,

@@ -13,7 +13,7 @@ use towline_protocol::{
     Wire,
     dialect::pocket::{GetDiff, ListDirectory, ListFiles, ReadFile},
 };
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::web::Site;
 
@@ -35,8 +35,70 @@ pub(super) struct Where {
     hidden: Option<bool>,
 }
 
+/// A file, or why it cannot be shown.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "the answer is the protocol's; this describes it")]
+pub(super) struct FileShown {
+    file_path: String,
+    /// `text`, `image` or `binary`.
+    kind: Option<String>,
+    content: String,
+    language: Option<String>,
+    error: Option<String>,
+    total_lines: Option<u64>,
+    truncated: Option<bool>,
+    /// A picture.
+    base64: Option<String>,
+    mime_type: Option<String>,
+    size_bytes: Option<u64>,
+}
+
+/// The files of a project, or why they cannot be listed.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "the answer is the protocol's; this describes it")]
+pub(super) struct FilesShown {
+    files: Vec<String>,
+    total_files: Option<u64>,
+    truncated: Option<bool>,
+    error: Option<String>,
+}
+
+/// A directory.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the answer is the protocol's; this describes it")]
+pub(super) struct DirectoryShown {
+    path: String,
+    directories: Vec<EntryShown>,
+    files: Option<Vec<EntryShown>>,
+}
+
+/// What is in a directory.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the answer is the protocol's; this describes it")]
+pub(super) struct EntryShown {
+    name: String,
+    path: String,
+}
+
+/// What has changed, or why that cannot be told.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "the answer is the protocol's; this describes it")]
+pub(super) struct DiffShown {
+    staged: Option<bool>,
+    /// As `git diff` writes it.
+    diff: String,
+    error: Option<String>,
+    error_code: Option<String>,
+    /// Pictures that have changed.
+    #[schema(value_type = Option<Vec<Object>>)]
+    image_changes: Option<Vec<serde_json::Value>>,
+}
+
 /// What is in a file.
-#[utoipa::path(get, path = "/api/file", params(Where), responses((status = 200)))]
+#[utoipa::path(get, path = "/api/file", params(Where), responses((status = 200, body = FileShown)))]
 pub(super) async fn file(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
@@ -51,7 +113,7 @@ pub(super) async fn file(
 }
 
 /// Which files a project has.
-#[utoipa::path(get, path = "/api/files", params(Where), responses((status = 200)))]
+#[utoipa::path(get, path = "/api/files", params(Where), responses((status = 200, body = FilesShown)))]
 pub(super) async fn files(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
@@ -65,7 +127,7 @@ pub(super) async fn files(
 }
 
 /// What is in a directory.
-#[utoipa::path(get, path = "/api/directory", params(Where), responses((status = 200)))]
+#[utoipa::path(get, path = "/api/directory", params(Where), responses((status = 200, body = DirectoryShown)))]
 pub(super) async fn directory(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
@@ -84,7 +146,7 @@ pub(super) async fn directory(
 }
 
 /// What has changed in a project.
-#[utoipa::path(get, path = "/api/diff", params(Where), responses((status = 200)))]
+#[utoipa::path(get, path = "/api/diff", params(Where), responses((status = 200, body = DiffShown)))]
 pub(super) async fn diff(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,

@@ -21,7 +21,7 @@ use towline_protocol::{
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    Input, Outcome, Question, Usage, Wish,
+    Begun, Input, Kind, Outcome, Question, Usage, Wish,
     access::Who,
     hub::{Control, Decision, Description, From, Setup, SetupOptions},
     log::Page,
@@ -73,8 +73,8 @@ pub(super) struct Begin {
     options: SetupOptions,
 }
 
-/// Begin a session.
-#[utoipa::path(post, path = "/api/sessions", request_body = Begin, responses((status = 201, body = Description)))]
+/// Begin a session; 200 if the bridge goes on with the same already, and that one is opened.
+#[utoipa::path(post, path = "/api/sessions", request_body = Begin, responses((status = 201, body = Description), (status = 200, body = Description)))]
 pub(super) async fn start(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
@@ -109,8 +109,12 @@ pub(super) async fn start(
             ..Setup::default()
         },
     };
-    let description = site.desk.start(&who, wish).await?;
-    Ok((StatusCode::CREATED, Json(description)))
+    let begun = site.desk.start(&who, wish).await?;
+    let status = match &begun {
+        Begun::New(_) => StatusCode::CREATED,
+        Begun::Held(_) => StatusCode::OK,
+    };
+    Ok((status, Json(begun.description())))
 }
 
 /// What is known of a session.
@@ -252,8 +256,38 @@ impl Default for After {
     }
 }
 
-/// What happened in a session, page by page: `{"frames":[{"seq":…,"at":…,"kind":"…","body":{…}}],"more":…}`.
-#[utoipa::path(get, path = "/api/sessions/{id}/messages", params(("id" = String, Path), After), responses((status = 200)))]
+/// A page of what happened in a session.
+#[derive(ToSchema)]
+#[expect(
+    dead_code,
+    reason = "frames are written as they are stored; this describes them"
+)]
+pub(super) struct Frames {
+    /// The frames, the oldest first.
+    frames: Vec<FrameShown>,
+    /// Whether there are more after these.
+    more: bool,
+}
+
+/// Something that happened in a session.
+#[derive(ToSchema)]
+#[expect(
+    dead_code,
+    reason = "frames are written as they are stored; this describes them"
+)]
+pub(super) struct FrameShown {
+    /// Its number in the session.
+    seq: u64,
+    /// When it happened, in milliseconds since 1970.
+    at: u64,
+    kind: Kind,
+    /// A line of the agent, an input, a question, an answer or a note.
+    #[schema(value_type = Object)]
+    body: serde_json::Value,
+}
+
+/// What happened in a session, page by page.
+#[utoipa::path(get, path = "/api/sessions/{id}/messages", params(("id" = String, Path), After), responses((status = 200, body = Frames)))]
 pub(super) async fn messages(
     Extension(site): Sited,
     Path(id): Path<BridgeId>,

@@ -132,23 +132,15 @@ impl Connection {
                     fork: true,
                     at: Some(fork.target_uuid.clone()),
                 },
+                options: source.options,
                 ..Setup::default()
             },
         };
-        self.desk().start(&self.who, wish).await
+        self.begin(wish).await
     }
 
-    /// Begins a session, or opens the one that the bridge has already: two agents must not write one transcript.
     async fn begin(&mut self, wish: Wish) -> Result<Description, Denial> {
-        if let From::Session {
-            id, fork: false, ..
-        } = &wish.setup.from
-            && let Some(held) = self.desk().held(id).await?
-        {
-            self.desk().reopen(&held.record.id).await?;
-            return self.desk().describe(&held.record.id).await;
-        }
-        self.desk().start(&self.who, wish).await
+        Ok(self.desk().start(&self.who, wish).await?.description())
     }
 
     fn may_begin(&self) -> Result<(), Denial> {

@@ -235,7 +235,7 @@ fn noted(note: &Note) -> ToClient {
         NoteCode::StartFailed | NoteCode::AgentDied | NoteCode::CutOff | NoteCode::Malformed => {
             return problem(note.text.as_str());
         }
-        NoteCode::Stopped => {
+        NoteCode::Stopped | NoteCode::Dropped => {
             return ToClient::Result(Box::new(TurnEnd {
                 subtype: Outcome::Stopped,
                 result: Some(note.text.as_str().into()),
@@ -253,6 +253,7 @@ fn noted(note: &Note) -> ToClient {
         },
         NoteCode::Stderr => told("stderr".into()),
         NoteCode::TakenIn => told("continued_elsewhere".into()),
+        NoteCode::Forgotten => told("forgotten".into()),
         NoteCode::Rewound => told("rewound".into()),
     };
     system.extra.insert("message", json_of(&note.text));

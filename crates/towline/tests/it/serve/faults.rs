@@ -13,7 +13,7 @@ pub(super) fn bridge() -> Served {
     bridge_in(tempfile::tempdir().unwrap())
 }
 
-fn bridge_in(folder: TempDir) -> Served {
+pub(super) fn bridge_in(folder: TempDir) -> Served {
     let config = configure(folder.path());
     Served::with(folder, |command| {
         command.arg("--config").arg(config);
@@ -149,6 +149,52 @@ fn a_client_that_stops_reading_is_told_of_the_gap_and_the_others_lose_nothing() 
     let expected: Vec<u64> = (from + 1..=*seqs.last().unwrap()).collect();
     assert_eq!(seqs, expected, "what lasts is all there");
     slow.until(|name, _| name == "live");
+}
+
+#[test]
+fn an_app_that_stops_reading_costs_no_more_than_a_page_that_does() {
+    let served = bridge();
+    let session = served.session("scripted");
+    served.tell(&session, "stream 100 2000");
+    served.wait_for_status(&session, "idle");
+    let mut slow = served.client();
+    slow.expect(&[json!({"type": "project_history"})]);
+    let mut healthy = served.client();
+    healthy.expect(&[json!({"type": "project_history"})]);
+    let before = served.memory();
+    served.tell(&session, "stream 40000 2000");
+    let mut length = 0;
+    loop {
+        let message = healthy.hear();
+        match message["type"].as_str() {
+            Some("stream_delta") => length += message["text"].as_str().unwrap().len(),
+            Some("result") => break,
+            _ => {}
+        }
+    }
+    assert!(length > 80_000_000, "{length} bytes were heard");
+    let after = served.memory();
+    assert!(
+        after < before + (16 << 10),
+        "{before} KiB before, {after} KiB after"
+    );
+    // It has not lost what lasts.
+    while slow.hear()["type"] != "result" {}
+}
+
+#[test]
+fn an_idle_agent_that_is_killed_is_dead_and_the_next_message_resumes() {
+    let served = bridge();
+    let session = served.session("scripted");
+    served.tell(&session, "hello");
+    served.wait_for_status(&session, "idle");
+    kill_process(agent(&served), Signal::KILL).unwrap();
+    served.wait_for_status(&session, "dead");
+    served.tell(&session, "welcome back");
+    served.wait_for_status(&session, "idle");
+    let arguments = fs::read_to_string(served.project().join("agent.args")).unwrap();
+    let last = arguments.lines().last().unwrap();
+    assert!(last.contains("--resume 00000000-"), "{last}");
 }
 
 #[test]
@@ -357,7 +403,7 @@ fn can_mount() -> bool {
     can
 }
 
-fn agent(served: &Served) -> Pid {
+pub(super) fn agent(served: &Served) -> Pid {
     let file = served.project().join("agent.pid");
     let number: i32 = fs::read_to_string(file).unwrap().trim().parse().unwrap();
     Pid::from_raw(number).unwrap()

@@ -146,9 +146,14 @@ impl Served {
 
     /// Follows a session from after a frame on.
     pub(crate) fn follow(&self, session: &str, after: u64) -> Events {
+        self.follow_with(&format!("{session}/events?after={after}"), "")
+    }
+
+    /// Follows a session, with one more header.
+    pub(crate) fn follow_with(&self, path: &str, header: &str) -> Events {
         let mut stream = self.stream();
         let request = format!(
-            "GET /api/sessions/{session}/events?after={after} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            "GET /api/sessions/{path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n{header}\r\n",
             self.address, self.token
         );
         stream.write_all(request.as_bytes()).unwrap();

@@ -1,0 +1,108 @@
+//! What waits for the agent to start: inputs and orders, in the order they came. What is stopped meanwhile never runs.
+
+use crate::{
+    Input, NoteCode,
+    hub::{Change, Control, Order, Refusal, Reply, Ticket},
+};
+
+use super::{Agent, Session};
+
+/// Something that waits for the agent to start.
+#[derive(Debug)]
+pub(super) enum Waiting {
+    Input(Input),
+    Order(Control, Ticket),
+}
+
+impl Session {
+    /// Has the agent do something: now, once it is up, or without it.
+    pub(in crate::hub) fn control(&mut self, control: Control, ticket: Ticket, now: u64) {
+        match (self.agent, control) {
+            (Agent::Up, control) => self.order(control, ticket),
+            (_, Control::Interrupt) => {
+                self.drop_inputs(now);
+                self.reply(ticket, Reply::Done(None));
+            }
+            (Agent::Starting, _) if self.waiting.len() >= MOST_WAITING => {
+                self.reply(ticket, Reply::Refused(too_many()));
+            }
+            (Agent::Starting, control) => self.waiting.push_back(Waiting::Order(control, ticket)),
+            (_, Control::SetMode(mode)) => {
+                self.change(Change::Mode(mode), now);
+                self.reply(ticket, Reply::Done(None));
+            }
+            (_, Control::SetModel(model)) => {
+                self.change(Change::Model(model), now);
+                self.reply(ticket, Reply::Done(None));
+            }
+            (_, Control::RewindFiles { .. } | Control::Other(..)) => {
+                let why = "the agent does not run; send a message to start it".to_owned();
+                self.reply(ticket, Reply::Refused(Refusal::Agent(why)));
+            }
+        }
+        self.settle();
+    }
+
+    fn order(&mut self, control: Control, ticket: Ticket) {
+        if let Control::SetMode(mode) = &control {
+            self.modes_asked.push(mode.clone());
+        }
+        self.tell(Order::Control(control, ticket));
+    }
+
+    /// Lets an input wait for the agent, if not too many do.
+    pub(super) fn check_waiting(&self) -> Result<(), Refusal> {
+        if self.waiting.len() < MOST_WAITING {
+            Ok(())
+        } else {
+            Err(too_many())
+        }
+    }
+
+    /// Gives an agent that is up what waited for it.
+    pub(super) fn deliver(&mut self) {
+        for waiting in std::mem::take(&mut self.waiting) {
+            match waiting {
+                Waiting::Input(input) => {
+                    self.is_running = true;
+                    self.tell(Order::Send(input));
+                }
+                Waiting::Order(control, ticket) => self.order(control, ticket),
+            }
+        }
+    }
+
+    /// Forgets the inputs that the agent was not given yet, and says so.
+    pub(super) fn drop_inputs(&mut self, now: u64) {
+        let before = self.waiting.len();
+        self.waiting
+            .retain(|waiting| matches!(waiting, Waiting::Order(..)));
+        let text = match before - self.waiting.len() {
+            0 => return,
+            1 => "Stopped before the agent was up: a message did not reach it.".to_owned(),
+            count => format!("Stopped before the agent was up: {count} messages did not reach it."),
+        };
+        self.note(NoteCode::Dropped, &text, now);
+    }
+
+    /// Tells whoever waits for the agent to do something that it does not. Inputs wait for its next start.
+    pub(super) fn refuse_orders(&mut self, why: &str) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.retain(|waiting| match waiting {
+            Waiting::Input(_) => true,
+            Waiting::Order(_, ticket) => {
+                let refusal = Refusal::Agent(why.to_owned());
+                self.reply(*ticket, Reply::Refused(refusal));
+                false
+            }
+        });
+        self.waiting = waiting;
+    }
+}
+
+fn too_many() -> Refusal {
+    Refusal::Busy("too many messages wait for the agent to start".to_owned())
+}
+
+/// How many inputs and orders may wait for an agent to start.
+const MOST_WAITING: usize = 100;

@@ -1,0 +1,103 @@
+// A whole session with the real CLI: denied, allowed for the session, an edit and its diff, a plan in its own mode, a cut
+// connection, a stop, an end and a return. What the model says is in tests/data/page-session.toml.
+
+import { assert, begin, chooseMode, flow, fs, inProject, isSmall, menu, ready, say, seen } from "./browser.mjs";
+import { complaints, cut, mend, there } from "./relay.mjs";
+
+await flow(
+  async ({ page, shot }) => {
+    const click = (name) => page.locator("form.question").getByRole("button", { name, exact: true }).click();
+    const outcome = (words) => page.locator(".answer", { hasText: words }).last().waitFor();
+    await page.getByRole("link", { name: "New" }).waitFor();
+
+    await begin(page, "make one", there);
+    await click("Deny…");
+    await page.getByPlaceholder("Why not").fill("not today");
+    await click("Deny");
+    await outcome("Denied: not today");
+    await ready(page);
+    assert.ok(!fs.existsSync(inProject("one")));
+
+    await say(page, "count");
+    await click("Allow for this session");
+    await outcome("Allowed for this session");
+    await ready(page);
+    await say(page, "count again");
+    await seen(page, "Counted again.");
+    await ready(page);
+    assert.equal(await page.locator("form.question").count(), 0, "it is allowed for the session");
+
+    await say(page, "edit the poem");
+    await page.getByRole("heading", { name: "Allow Edit?" }).waitFor();
+    await page.locator("form.question .diff-row.added", { hasText: "TWO and a half" }).waitFor();
+    await shot("edit");
+    await click("Allow once");
+    await seen(page, "The poem is edited.");
+    await ready(page);
+    if (isSmall) await menu(page, "Changes");
+    else await page.getByRole("button", { name: "Changes in the project" }).click();
+    const changes = page.getByRole("region", { name: "Changes" });
+    await changes.locator(".diff-row.added", { hasText: "TWO and a half" }).waitFor();
+    await shot("changes");
+    await page.keyboard.press("Escape");
+    await changes.waitFor({ state: "detached" });
+
+    await chooseMode(page, "plan");
+    await say(page, "plan it");
+    await page.getByRole("heading", { name: "Is this plan good?" }).waitFor();
+    assert.equal(await page.locator(".plan-text strong").innerText(), "First", "a plan is Markdown");
+    await shot("plan");
+    await click("Reject…");
+    await page.getByPlaceholder("What should be different").fill("write first");
+    await click("Reject");
+    await outcome("Denied: write first");
+    await ready(page);
+    await say(page, "plan it again");
+    await page.getByLabel("Go on in this mode").selectOption("acceptEdits");
+    await click("Approve the plan");
+    // In the mode that was chosen with it an edit is not asked about, and that mode is the one that is shown.
+    await seen(page, "Written without a question.");
+    await seen(page, "Permission mode: acceptEdits");
+    await ready(page);
+    assert.equal(fs.readFileSync(inProject("after-plan.txt"), "utf8").trim(), "hello");
+    if (!isSmall) assert.equal(await page.getByLabel("Permission mode").inputValue(), "acceptEdits");
+
+    // A question outlives the connection.
+    await say(page, "compute");
+    await page.locator("form.question").waitFor();
+    await cut();
+    await page.getByText("No connection to the bridge").waitFor();
+    await shot("lost");
+    await mend();
+    await page.getByRole("button", { name: "Try now" }).click();
+    await page.getByText("No connection to the bridge").waitFor({ state: "detached" });
+    assert.equal(await page.locator("form.question").count(), 1);
+    await click("Allow once");
+    await seen(page, "Computed after the cut.");
+    await ready(page);
+    assert.equal(await page.locator(".timeline").getByText("Computed after the cut.").count(), 1, "each answer once");
+
+    await say(page, "wait for long");
+    await click("Allow once");
+    await page.locator(".tool-state.works").first().waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await ready(page);
+    await shot("stopped");
+
+    const hash = new URL(page.url()).hash;
+    await menu(page, "End the session…");
+    await page.getByRole("dialog").getByRole("button", { name: "End it" }).click();
+    await page.waitForURL(/#\/$/);
+    await page.reload();
+    await page.locator(".results .session-row").first().click();
+    await page.getByRole("button", { name: "Resume", exact: true }).click();
+    await page.waitForURL((url) => url.hash === hash);
+    await seen(page, "Computed after the cut.");
+    await say(page, "are you there");
+    await seen(page, "Here again.");
+    await ready(page);
+    await shot("resumed");
+  },
+  { at: there, allowed: complaints },
+);
+await cut();
