@@ -61,17 +61,7 @@ pub(super) fn merge(
         .or(file.data);
     let data = data.or_else(|| layers.default_data());
     let has_token_in_file = file.token.is_some();
-    let token = flags
-        .token
-        .clone()
-        .map(|given| ("--token", given.0))
-        .or_else(|| {
-            layers
-                .word("TOWLINE_TOKEN")
-                .map(|given| ("TOWLINE_TOKEN", given))
-        })
-        .or(file.token.map(|given| ("token", given)))
-        .and_then(|(place, given)| layers.token(place, &given));
+    let token = layers.given_token(flags, file.token);
     let encryption = layers.encryption(flags, file.tls, file.behind_proxy);
     let bypass = flags
         .allow_bypass_permissions
@@ -182,6 +172,18 @@ impl Layers<'_> {
                 "{place}: {given:?} is no address to listen on; give an address and a port, such as {DEFAULT_LISTEN}"
             )),
         }
+    }
+
+    fn given_token(&mut self, flags: &Flags, file: Option<String>) -> Option<Token> {
+        let flag = flags.token.clone().map(|given| ("--token", given.0));
+        let variable = || {
+            let given = self.word("TOWLINE_TOKEN");
+            given.map(|given| ("TOWLINE_TOKEN", given))
+        };
+        let (place, given) = flag
+            .or_else(variable)
+            .or(file.map(|given| ("token", given)))?;
+        self.token(place, &given)
     }
 
     fn token(&mut self, place: &str, given: &str) -> Option<Token> {

@@ -203,7 +203,7 @@ impl std::fmt::Debug for Tls {
 
 /// How long the head of a request may take, and a handshake.
 const HEADERS: Duration = Duration::from_secs(10);
-/// How long a connection may be there on which nobody has shown a token, whatever it does: it has one of few places.
+/// How long a connection may be there on which nobody has shown a token, whatever it does: places are few.
 const STRANGER: Duration = Duration::from_secs(60);
 /// How large the head of a request may be.
 const HEADER_BYTES: usize = 64 << 10;
