@@ -553,7 +553,7 @@ fn directories(updates: &[PermissionUpdate]) -> impl Iterator<Item = &str> {
         .iter()
         .filter(|update| update.kind == Some(UpdateKind::AddDirectories))
         .flat_map(|update| update.directories.iter().flatten())
-        .map(|directory| directory.as_str())
+        .map(towline_protocol::Text::as_str)
 }
 
 /// What was done with an answer.

@@ -60,8 +60,8 @@ pub(super) async fn check_host(
 /// What the proxy in front says. Of several headers of one name the last is its own.
 fn last_hop(headers: &HeaderMap) -> Hop {
     let last = |name: &str| {
-        let values = headers.get_all(name).into_iter();
-        values.last().and_then(|value| value.to_str().ok())
+        let mut values = headers.get_all(name).into_iter();
+        values.next_back().and_then(|value| value.to_str().ok())
     };
     Hop::read(
         last("x-forwarded-proto"),
@@ -131,9 +131,8 @@ pub(super) fn admit(
     who: &Who,
     address: IpAddr,
 ) -> Result<(), Response> {
-    let refusal = match site.token.check(presented) {
-        Ok(_) => return Ok(()),
-        Err(refusal) => refusal,
+    let Err(refusal) = site.token.check(presented) else {
+        return Ok(());
     };
     if refusal == Refusal::Wrong {
         let now = Instant::now();

@@ -1,6 +1,10 @@
 //! Sessions that go on: after a restart, in a terminal, in another mode, from several clients.
 
-use std::{fs, io::Write as _, path::PathBuf};
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 
@@ -10,7 +14,7 @@ use super::{
 };
 
 /// The transcript of the one session that was held.
-fn transcript(folder: PathBuf) -> PathBuf {
+fn transcript(folder: &Path) -> PathBuf {
     let projects = fs::read_dir(folder.join("home/.claude/projects")).unwrap();
     let files = projects.flat_map(|project| fs::read_dir(project.unwrap().path()).unwrap());
     let mut files = files.map(|file| file.unwrap().path());
@@ -19,12 +23,12 @@ fn transcript(folder: PathBuf) -> PathBuf {
 }
 
 /// Writes turns to a transcript, as a terminal would.
-fn talk_in_a_terminal(file: &PathBuf, turns: u32) {
+fn talk_in_a_terminal(file: &Path, turns: u32) {
     let text = fs::read_to_string(file).unwrap();
-    let records = text
+    let mut records = text
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let last = records.filter(|record| record["uuid"].is_string()).last();
+    let last = records.rfind(|record| record["uuid"].is_string());
     let last = last.unwrap();
     let mut parent = last["uuid"].clone();
     let mut out = fs::OpenOptions::new().append(true).open(file).unwrap();
@@ -61,7 +65,7 @@ fn of_four_hundred_turns_had_in_a_terminal_none_is_missing_and_the_next_message_
     served.tell(&session, "think of a walrus");
     served.wait_for_status(&session, "idle");
     let folder = served.end();
-    talk_in_a_terminal(&transcript(folder.path().to_owned()), 400);
+    talk_in_a_terminal(&transcript(folder.path()), 400);
     let served = offline_in(folder);
 
     // They are there when the session is opened.

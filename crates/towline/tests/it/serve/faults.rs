@@ -394,7 +394,7 @@ fn on_a_full_disk_nothing_is_taken_in_everyone_is_told_and_it_goes_on_when_there
 /// is a failure.
 fn can_mount() -> bool {
     let tried = Command::new("unshare").args(["-rm", "true"]).status();
-    let can = tried.as_ref().is_ok_and(|status| status.success());
+    let can = tried.as_ref().is_ok_and(std::process::ExitStatus::success);
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     assert!(
         can || !(is_set("CI") || is_set("TOWLINE_SLOW")),
