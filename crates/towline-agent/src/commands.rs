@@ -226,7 +226,8 @@ impl Commands {
         self.owner.shared.watchdog.kill_all();
     }
 
-    /// Has the commands that somebody waits for go on in the background (`background_tasks`).
+    /// Has the commands that somebody waits for go on in the background (`background_tasks`), of those that the host was
+    /// told of.
     pub(crate) fn background_all(&self) {
         for entry in self.owner.shared.entries().iter() {
             if !entry.is_backgrounded() {

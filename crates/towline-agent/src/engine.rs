@@ -564,6 +564,8 @@ impl Engine {
     }
 
     fn handle_call(&mut self, ended: Result<(Id, Outcome), tokio::task::JoinError>) {
+        // What a call began is told before its result.
+        self.handle_tasks();
         self.count_side_calls();
         let (id, outcome) = match ended {
             Ok(ended) => ended,

@@ -114,6 +114,12 @@ impl Home {
 
     /// Whether a person said that the memory files of a workspace may import files from outside of it.
     ///
+    /// ```
+    /// # towline_testkit::in_home!(|home, workspace| {
+    /// assert!(!home.allows_outside_imports(&workspace)?); // it is trusted, which is another matter
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// When the file that says so cannot be read. Then nobody said so.
     pub fn allows_outside_imports(&self, workspace: &Workspace) -> Result<bool> {

@@ -59,13 +59,19 @@ async fn look_after(
                         process.stop(GRACE).await;
                         return TaskEnd::Stopped;
                     }
+                    // Of this one the host does not know: it is not meant (trace `control-06f_background_tasks`).
+                    Wish::Background if !*is_told => {
+                        entry.wish.send_if_modified(|wish| {
+                            *wish = Wish::GoOn;
+                            false
+                        });
+                    }
                     Wish::Background if is_waited_for => {
                         // Told first: whoever waits goes on with the change of state.
                         let mut task = entry.task();
                         task.is_backgrounded = true;
                         task.output_file = Some(entry.files.output.clone());
                         shared.tell(TaskEvent::Backgrounded(task)).await;
-                        *is_told = true;
                         entry.state.send_modify(|state| state.is_backgrounded = true);
                     }
                     Wish::Background => {}

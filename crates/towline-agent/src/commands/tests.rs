@@ -327,17 +327,21 @@ async fn a_command_that_is_waited_for_can_be_moved_to_the_background() {
     let run = commands.run(order(pulse.stubborn()), PATIENCE);
     let moved = async {
         pulse.expect(Sign::Up).await;
+        // Nobody was told of it yet: it is not meant.
         commands.background_all();
+        let Some(TaskEvent::Started(task)) = events.recv().await else {
+            panic!("not told of");
+        };
+        assert!(!task.is_backgrounded);
+        commands.background_all();
+        events.recv().await
     };
-    let (waited, ()) = tokio::join!(run, moved);
+    let (waited, moved) = tokio::join!(run, moved);
     let Waited::Backgrounded(task) = waited.unwrap() else {
         panic!("not in the background");
     };
     assert!(task.is_backgrounded && task.output_file.is_some());
-    assert_eq!(
-        events.recv().await,
-        Some(TaskEvent::Backgrounded(task.clone()))
-    );
+    assert_eq!(moved, Some(TaskEvent::Backgrounded(task.clone())));
     assert_eq!(commands.running(), [task]);
     commands.stop_all().await;
     pulse.expect(Sign::Gone).await;

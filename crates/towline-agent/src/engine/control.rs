@@ -63,9 +63,7 @@ impl Engine {
 
     pub(super) fn reply(&mut self, ticket: Ticket, answer: Answered) {
         // What became of a command is told before the answer to whoever wanted it so (trace `control-06d_stop_task`).
-        while let Ok(event) = self.task_events.try_recv() {
-            self.handle_task(event);
-        }
+        self.handle_tasks();
         // The answer may be one that the model gave beside the conversation.
         self.count_side_calls();
         let reply = match answer {

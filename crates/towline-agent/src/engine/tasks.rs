@@ -13,6 +13,13 @@ use super::{
 use crate::commands::{Task, TaskEnd, TaskEvent};
 
 impl Engine {
+    /// Tells the host what has become of commands so far.
+    pub(super) fn handle_tasks(&mut self) {
+        while let Ok(event) = self.task_events.try_recv() {
+            self.handle_task(event);
+        }
+    }
+
     /// Tells the host what became of a command.
     pub(super) fn handle_task(&mut self, event: TaskEvent) {
         match event {

@@ -34,11 +34,6 @@ const BAD_HOST_LINES: &[(&str, &str, &str)] = &[
     ),
     (
         "control-06a_control_requests",
-        "req_23_",
-        "expected a whole number in `request.max_thinking_tokens` at byte 141",
-    ),
-    (
-        "control-06a_control_requests",
         "req_39_",
         "expected an object in `request.servers` at byte 113",
     ),
@@ -141,9 +136,14 @@ fn every_line_of_a_host_is_read_whole_or_is_bad_on_purpose() {
     {
         lines += 1;
         let text = recorded.row.text();
+        // Some of the lines of another trace.
+        let trace = match recorded.trace.as_str() {
+            "control-06h_control_requests_cut" => "control-06a_control_requests",
+            trace => trace,
+        };
         let bad = BAD_HOST_LINES
             .iter()
-            .position(|(trace, piece, _)| *trace == recorded.trace && text.contains(piece));
+            .position(|(of, piece, _)| *of == trace && text.contains(piece));
         let mut own = BTreeMap::new();
         let kind = check::<ToAgent>(&recorded.trace, &text, ToAgent::full_kind, &mut own);
         match bad.map(|place| (place, BAD_HOST_LINES[place].2)) {

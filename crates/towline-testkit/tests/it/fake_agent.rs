@@ -197,6 +197,14 @@ async fn a_hook_that_was_registered_is_called_with_its_event() {
 #[tokio::test]
 async fn a_tool_of_the_host_is_called_after_a_greeting() {
     let mut host = Host::start();
+    host.prompt(r#"call calculator add {"a":1}"#).await;
+    let refused = host.turn("{}").await;
+    assert_eq!(
+        refused.last().unwrap(),
+        "nobody told of an MCP server `calculator`"
+    );
+    host.ask("initialize", r#","sdkMcpServers":["calculator"]"#)
+        .await;
     for greetings in [2, 0] {
         host.prompt(r#"call calculator add {"a":1}"#).await;
         let answer = r#"{"mcp_response":{"result":{"content":[{"type":"text","text":"3"}]}}}"#;

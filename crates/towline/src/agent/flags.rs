@@ -146,7 +146,7 @@ flags! {
     }
     "Tools and permissions" {
         PermissionMode ["--permission-mode"] Value("mode"), "default, acceptEdits, plan, dontAsk, auto, delegate or bypassPermissions";
-        AllowedTools ["--allowed-tools"] Many("tools"), "rules that allow, such as \"Bash(git:*) Edit\"; WebFetch(domain:localhost) also lets that host be private";
+        AllowedTools ["--allowed-tools"] Many("tools"), "rules that allow, such as \"Bash(git:*) Edit\"; WebFetch(domain:HOST) for private hosts";
         DisallowedTools ["--disallowed-tools"] Many("tools"), "rules that deny";
         Tools ["--tools"] Many("tools"), "offer these tools alone; \"\" for none, default for all";
         PermissionPromptTool ["--permission-prompt-tool"] Value("tool"), "who is asked: stdio for the host";

@@ -286,7 +286,11 @@ fn a_command_that_is_waited_for_goes_on_in_the_background() {
         let (mut agent, _api) = started(&room, replies, &["--allowedTools", "Bash"]).await;
         agent.say(&prompt("begin")).await;
         eventually("the command", || !running(&time).is_empty()).await;
-        let answer = ask_and_get(&mut agent, json!({"subtype": "background_tasks"})).await;
+        // Before the host is told of the command it is not meant, and after that it is.
+        let background = json!({"subtype": "background_tasks"});
+        assert_eq!(ask_and_get(&mut agent, background.clone()).await, json!({}));
+        agent.hear(|line| line["subtype"] == "task_started").await;
+        let answer = ask_and_get(&mut agent, background).await;
         assert_eq!(answer, json!({}));
         let result = agent.hear_kind("user").await;
         assert!(
