@@ -19,7 +19,7 @@ await flow(
     assert.ok(!fs.existsSync(inProject("one")));
 
     await say(page, "count");
-    await click("Allow for this session");
+    await click(/^Allow, and accept for this session: allow Bash/);
     await outcome("Allowed for this session");
     await ready(page);
     await say(page, "count again");
