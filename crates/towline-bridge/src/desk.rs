@@ -79,6 +79,11 @@ pub enum Denial {
         "the permission mode bypassPermissions is not enabled here: start the bridge with --allow-bypass-permissions"
     )]
     Bypass,
+    /// Settings say who is asked, too.
+    #[error(
+        "settings are not changed over the bridge unless it was started with --allow-bypass-permissions: they could take away every question"
+    )]
+    Settings,
     /// The bridge does not do it.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -254,6 +259,12 @@ impl Desk {
         control: Control,
     ) -> Result<Option<Json>, Denial> {
         self.check_place(session).await?;
+        if let Control::Other(subtype, _) = &control
+            && SETTINGS.contains(&subtype.as_str())
+            && self.bypass != Bypass::Enabled
+        {
+            return Err(Denial::Settings);
+        }
         let mut action = None;
         if let Control::SetMode(mode) = &control {
             self.check_mode(Some(mode))?;
@@ -600,3 +611,6 @@ fn unexpected(reply: Reply) -> Denial {
 
 /// How long the latest session is looked for.
 const LOOK: Duration = Duration::from_secs(5);
+
+/// The requests of a host that change settings.
+const SETTINGS: [&str; 2] = ["apply_flag_settings", "update_settings"];

@@ -151,6 +151,17 @@ fn what_is_wrong_is_told_with_its_code_and_the_connection_goes_on() {
     host.say(&create);
     host.expect(&[json!({"type": "error", "error": {"code": "SESSION_EXISTS"}})]);
 
+    // No way around the mode that is not enabled.
+    for subtype in ["apply_flag_settings", "update_settings"] {
+        let settings = json!({"permissions": {"defaultMode": "bypassPermissions"}});
+        host.say(&json!({
+            "type": "control_request", "request_id": subtype, "request": {"subtype": subtype, "settings": settings},
+        }));
+        host.expect(&[
+            json!({"type": "error", "request_id": subtype, "error": {"code": "REQUEST_FAILED", "message": "~--allow-bypass-permissions"}}),
+        ]);
+    }
+
     for query in [
         "cwd=/etc",
         "agent=nobody",
