@@ -155,7 +155,7 @@ fn what_is_wrong_is_told_with_its_code_and_the_connection_goes_on() {
     for subtype in ["apply_flag_settings", "update_settings"] {
         let settings = json!({"permissions": {"defaultMode": "bypassPermissions"}});
         host.say(&json!({
-            "type": "control_request", "request_id": subtype, "request": {"subtype": subtype, "settings": settings},
+            "type": "control_request", "request_id": subtype, "request": {"subtype": subtype, "source": "localSettings", "settings": settings},
         }));
         host.expect(&[
             json!({"type": "error", "request_id": subtype, "error": {"code": "REQUEST_FAILED", "message": "~--allow-bypass-permissions"}}),
