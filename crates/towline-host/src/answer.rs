@@ -134,14 +134,11 @@ impl Asked {
         if line.command_uuid != self.uuid {
             return Ok(());
         }
-        match line.state.as_str() {
-            "cancelled" => {
-                let why = "the message was taken back before its turn";
-                return Err(Error::Turn(why.into()));
-            }
-            "started" => self.begun = true,
-            _ => {}
+        if line.was_taken_back() {
+            let why = "the message was taken back before its turn";
+            return Err(Error::Turn(why.into()));
         }
+        self.begun |= line.has_begun();
         Ok(())
     }
 

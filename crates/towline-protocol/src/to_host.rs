@@ -89,6 +89,18 @@ macro_rules! of_each_line {
     };
 }
 
+impl CommandLifecycle {
+    /// Whether the agent has taken the message up.
+    pub fn has_begun(&self) -> bool {
+        self.state == "started"
+    }
+
+    /// Whether the message was taken back before its turn.
+    pub fn was_taken_back(&self) -> bool {
+        self.state == "cancelled"
+    }
+}
+
 impl ToHost {
     /// The session the line belongs to.
     pub fn session_id(&self) -> Option<&SessionId> {
