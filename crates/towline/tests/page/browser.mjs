@@ -92,6 +92,39 @@ export async function chooseMode(page, mode) {
   await seen(page, `Permission mode: ${mode}`);
 }
 
+/** Presses a button of the question that is open. */
+export const click = (page, name) => page.locator("form.question").getByRole("button", { name, exact: true }).click();
+
+/** Waits until the last answer reads like this. */
+export const outcome = (page, words) => page.locator(".answer", { hasText: words }).last().waitFor();
+
+/** Looks at the changes of the project, among which is a line with these words. */
+export async function seeChanges(page, shot, words) {
+  if (isSmall) await menu(page, "Changes");
+  else await page.getByRole("button", { name: "Changes in the project" }).click();
+  const changes = page.getByRole("region", { name: "Changes" });
+  await changes.locator(".diff-row.added", { hasText: words }).waitFor();
+  await shot("changes");
+  await page.keyboard.press("Escape");
+  await changes.waitFor({ state: "detached" });
+}
+
+/** Has a plan made and rejects it with a reason, has another one made and approves it in a mode that does not ask about edits. */
+export async function planTwice(page, shot, [first, second]) {
+  await say(page, first);
+  await page.getByRole("heading", { name: "Is this plan good?" }).waitFor();
+  assert.equal(await page.locator(".plan-text strong").innerText(), "First", "a plan is Markdown");
+  await shot("plan");
+  await click(page, "Reject…");
+  await page.getByPlaceholder("What should be different").fill("write first");
+  await click(page, "Reject");
+  await outcome(page, "Denied: write first");
+  await ready(page);
+  await say(page, second);
+  await page.getByLabel("Go on in this mode").selectOption("acceptEdits");
+  await click(page, "Approve the plan");
+}
+
 /** Waits until something holds, looked at again and again; says what was there instead. */
 export async function until(what, look, holds) {
   const end = Date.now() + 30_000;

@@ -1,23 +1,21 @@
 // Every kind of question and every kind of answer.
 
-import { assert, begin, flow, fs, inProject, menu, ready, say, seen } from "./browser.mjs";
+import { assert, begin, click, flow, fs, inProject, menu, outcome, planTwice, ready, say, seen } from "./browser.mjs";
 
 await flow(async ({ page, shot }) => {
-  const click = (name) => page.locator("form.question").getByRole("button", { name, exact: true }).click();
-  const outcome = (words) => page.locator(".answer", { hasText: words }).last().waitFor();
 
   await begin(page, "run mkdir one");
-  await click("Deny…");
+  await click(page, "Deny…");
   await page.getByPlaceholder("Why not").fill("not today");
-  await click("Deny");
-  await outcome("Denied: not today");
+  await click(page, "Deny");
+  await outcome(page, "Denied: not today");
   await ready(page);
   assert.ok(!fs.existsSync(inProject("one")));
 
   // With a rule for the session the same is not asked about again.
   await say(page, "run node -e 1");
   await page.locator("form.question").getByRole("button", { name: /^Allow, and accept for this session: allow Bash/ }).click();
-  await outcome("Allowed for this session");
+  await outcome(page, "Allowed for this session");
   await ready(page);
   await say(page, "run node -e 1");
   await seen(page, "run node -e 1");
@@ -33,32 +31,21 @@ await flow(async ({ page, shot }) => {
   await say(page, "ask Which colour? red, green");
   await page.locator("form.question").getByText("Which colour?").waitFor();
   await shot("choices");
-  await click("Answer");
+  await click(page, "Answer");
   await page.getByText("Choose or write something").waitFor();
   await page.getByRole("radio", { name: /green/ }).check();
-  await click("Answer");
-  await outcome("Answered: green");
+  await click(page, "Answer");
+  await outcome(page, "Answered: green");
   await ready(page);
   await say(page, "ask Which colour? red, green");
   await page.getByPlaceholder("Something else").fill("a warm grey");
-  await click("Answer");
-  await outcome("Answered: a warm grey");
+  await click(page, "Answer");
+  await outcome(page, "Answered: a warm grey");
   await ready(page);
 
   // A plan: rejected with a reason, then approved.
-  await say(page, "plan **First** look, then write");
-  await page.getByRole("heading", { name: "Is this plan good?" }).waitFor();
-  assert.equal(await page.locator(".plan-text strong").innerText(), "First", "a plan is Markdown");
-  await shot("plan");
-  await click("Reject…");
-  await page.getByPlaceholder("What should be different").fill("write first");
-  await click("Reject");
-  await outcome("Denied: write first");
-  await ready(page);
-  await say(page, "plan write, then look");
-  await page.getByLabel("Go on in this mode").selectOption("acceptEdits");
-  await click("Approve the plan");
-  await outcome("Allowed");
+  await planTwice(page, shot, ["plan **First** look, then write", "plan write, then look"]);
+  await outcome(page, "Allowed");
   await ready(page);
   // In the mode that was chosen with it, an edit is not asked about.
   await say(page, "write after-plan.txt: hello");
@@ -71,7 +58,7 @@ await flow(async ({ page, shot }) => {
   const save = page.locator("form.question").getByRole("button", { name: /Save the rule/ });
   if (await save.count()) {
     await save.click();
-    await outcome("Allowed, rule saved");
+    await outcome(page, "Allowed, rule saved");
     await ready(page);
     assert.match(fs.readFileSync(inProject(".claude/settings.local.json"), "utf8"), /git init/);
   } else assert.fail("the rule cannot be saved");

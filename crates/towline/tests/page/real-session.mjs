@@ -1,26 +1,24 @@
 // A whole session with the real CLI: denied, allowed for the session, an edit and its diff, a plan in its own mode, a cut
 // connection, a stop, an end and a return. What the model says is in tests/data/page-session.toml.
 
-import { assert, begin, chooseMode, flow, fs, inProject, isSmall, menu, ready, say, seen } from "./browser.mjs";
+import { assert, begin, chooseMode, click, flow, fs, inProject, isSmall, menu, outcome, planTwice, ready, say, seeChanges, seen } from "./browser.mjs";
 import { complaints, cut, mend, there } from "./relay.mjs";
 
 await flow(
   async ({ page, shot }) => {
-    const click = (name) => page.locator("form.question").getByRole("button", { name, exact: true }).click();
-    const outcome = (words) => page.locator(".answer", { hasText: words }).last().waitFor();
     await page.getByRole("link", { name: "New" }).waitFor();
 
     await begin(page, "make one", there);
-    await click("Deny…");
+    await click(page, "Deny…");
     await page.getByPlaceholder("Why not").fill("not today");
-    await click("Deny");
-    await outcome("Denied: not today");
+    await click(page, "Deny");
+    await outcome(page, "Denied: not today");
     await ready(page);
     assert.ok(!fs.existsSync(inProject("one")));
 
     await say(page, "count");
-    await click(/^Allow, and accept for this session: allow Bash/);
-    await outcome("Allowed for this session");
+    await click(page, /^Allow, and accept for this session: allow Bash/);
+    await outcome(page, "Allowed for this session");
     await ready(page);
     await say(page, "count again");
     await seen(page, "Counted again.");
@@ -31,30 +29,13 @@ await flow(
     await page.getByRole("heading", { name: "Allow Edit?" }).waitFor();
     await page.locator("form.question .diff-row.added", { hasText: "TWO and a half" }).waitFor();
     await shot("edit");
-    await click("Allow once");
+    await click(page, "Allow once");
     await seen(page, "The poem is edited.");
     await ready(page);
-    if (isSmall) await menu(page, "Changes");
-    else await page.getByRole("button", { name: "Changes in the project" }).click();
-    const changes = page.getByRole("region", { name: "Changes" });
-    await changes.locator(".diff-row.added", { hasText: "TWO and a half" }).waitFor();
-    await shot("changes");
-    await page.keyboard.press("Escape");
-    await changes.waitFor({ state: "detached" });
+    await seeChanges(page, shot, "TWO and a half");
 
     await chooseMode(page, "plan");
-    await say(page, "plan it");
-    await page.getByRole("heading", { name: "Is this plan good?" }).waitFor();
-    assert.equal(await page.locator(".plan-text strong").innerText(), "First", "a plan is Markdown");
-    await shot("plan");
-    await click("Reject…");
-    await page.getByPlaceholder("What should be different").fill("write first");
-    await click("Reject");
-    await outcome("Denied: write first");
-    await ready(page);
-    await say(page, "plan it again");
-    await page.getByLabel("Go on in this mode").selectOption("acceptEdits");
-    await click("Approve the plan");
+    await planTwice(page, shot, ["plan it", "plan it again"]);
     // In the mode that was chosen with it an edit is not asked about, and that mode is the one that is shown.
     await seen(page, "Written without a question.");
     await seen(page, "Permission mode: acceptEdits");
@@ -72,13 +53,13 @@ await flow(
     await page.getByRole("button", { name: "Try now" }).click();
     await page.getByText("No connection to the bridge").waitFor({ state: "detached" });
     assert.equal(await page.locator("form.question").count(), 1);
-    await click("Allow once");
+    await click(page, "Allow once");
     await seen(page, "Computed after the cut.");
     await ready(page);
     assert.equal(await page.locator(".timeline").getByText("Computed after the cut.").count(), 1, "each answer once");
 
     await say(page, "wait for long");
-    await click("Allow once");
+    await click(page, "Allow once");
     await page.locator(".tool-state.works").first().waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await ready(page);

@@ -1,6 +1,6 @@
 // What the agent does, to be seen: differences, lists, thoughts, pictures, Markdown that cannot do harm, the project's changes.
 
-import { assert, begin, flow, fs, inProject, isSmall, menu, ready, say, seen } from "./browser.mjs";
+import { assert, begin, flow, fs, inProject, ready, say, seeChanges, seen } from "./browser.mjs";
 
 await flow(async ({ page, shot }) => {
   fs.writeFileSync(inProject("poem.txt"), "one\ntwo\nthree\n");
@@ -49,11 +49,5 @@ await flow(async ({ page, shot }) => {
   await ready(page);
   await shot("cards");
 
-  if (isSmall) await menu(page, "Changes");
-  else await page.getByRole("button", { name: "Changes in the project" }).click();
-  const changes = page.getByRole("region", { name: "Changes" });
-  await changes.locator(".diff-row.added", { hasText: "TWO and a half" }).waitFor();
-  await shot("changes");
-  await page.keyboard.press("Escape");
-  await changes.waitFor({ state: "detached" });
+  await seeChanges(page, shot, "TWO and a half");
 });
