@@ -215,10 +215,11 @@ impl Accumulator {
 
     /// The draft of a thread; an empty one if its start was missed (a viewer that came late).
     fn draft_of(&mut self, parent: Option<&ToolUseId>) -> &mut Draft {
+        // From the end: who began last is the likeliest to go on.
         let place = self
             .drafts
             .iter()
-            .position(|(thread, _)| thread.as_ref() == parent);
+            .rposition(|(thread, _)| thread.as_ref() == parent);
         let place = place.unwrap_or_else(|| {
             if self.drafts.len() > Self::MAX_WRITING {
                 let subagent = |(thread, _): &(Option<_>, _)| thread.is_some();

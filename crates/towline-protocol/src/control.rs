@@ -8,10 +8,11 @@ pub mod request;
 
 use crate::{
     ids::RequestId,
-    json::{DecodeError, Json, Reader, Spelling, Tag, Text, Writer},
+    json::{Json, Likely, Reader, Spelling, Tag, Text, Writer},
     permission::PermissionAnswer,
     wire::{
-        Body, Extra, Field, Nullable, Parts, Result, Unknown, Unnamed, Wire, take, wire_structs,
+        Body, Extra, Field, Names, Nullable, Object, Parts, Result, Unknown, Unnamed, Wire,
+        wire_structs,
     },
 };
 use request::Request;
@@ -43,27 +44,32 @@ impl ControlRequest {
 
 impl Body for ControlRequest {
     fn read_body(reader: &mut Reader<'_>, tags: &[&str]) -> Result<Self> {
-        let object = reader.offset();
-        let mut extra = Extra::default();
+        const NAMES: &Names = &Names {
+            standard: &[
+                Likely::new("\"request_id\":"),
+                Likely::new("\"request\":"),
+                Likely::new("\"message\":"),
+            ],
+            other: &[],
+        };
         let (mut request_id, mut request, mut message) = (None, None, None);
         let mut message_at = 0;
-        let mut tags_met = reader.begin_object()?;
-        while let Some(key) = reader.next_key()? {
-            match &*key {
-                "request_id" => {
-                    take::<Option<RequestId>>(&mut request_id, "request_id", &mut extra, reader)?;
-                }
-                "request" => take::<Request>(&mut request, "request", &mut extra, reader)?,
-                "message" => {
+        let mut object = Object::new(NAMES, tags);
+        object.begin(reader)?;
+        while let Some(index) = object.next(reader)? {
+            match index {
+                0 => object.take::<Option<RequestId>>(&mut request_id, reader)?,
+                1 => object.take::<Request>(&mut request, reader)?,
+                _ => {
                     message_at = reader.offset();
-                    take::<Json>(&mut message, "message", &mut extra, reader)?;
+                    object.take::<Json>(&mut message, reader)?;
                 }
-                tag if tags.contains(&tag) => reader.skip_tag(tag, &mut tags_met, tags)?,
-                unknown => extra.keep(unknown, reader)?,
             }
         }
         match (request, message) {
+            (None, None) => Err(object.missing(1)),
             (Some(request), message) => {
+                let mut extra = object.into_extra();
                 if let Some(message) = message {
                     extra.insert("message", message);
                 }
@@ -75,6 +81,7 @@ impl Body for ControlRequest {
                 })
             }
             (None, Some(message)) => {
+                let mut extra = object.into_extra();
                 if let Some(id) = request_id {
                     extra.insert("request_id", id.to_json());
                 }
@@ -85,7 +92,6 @@ impl Body for ControlRequest {
                     ..inner
                 })
             }
-            (None, None) => Err(DecodeError::shape("missing field `request`", object)),
         }
     }
 
@@ -264,24 +270,25 @@ impl ControlResponse {
 
 impl Body for ControlResponse {
     fn read_body(reader: &mut Reader<'_>, tags: &[&str]) -> Result<Self> {
-        let object = reader.offset();
-        let mut extra = Extra::default();
+        const NAMES: &Names = &Names {
+            standard: &[Likely::new("\"response\":"), Likely::new("\"request_id\":")],
+            other: &[],
+        };
         let (mut outer_id, mut reply) = (None, None);
-        let mut tags_met = reader.begin_object()?;
-        while let Some(key) = reader.next_key()? {
-            match &*key {
-                "request_id" => {
-                    take::<Option<RequestId>>(&mut outer_id, "request_id", &mut extra, reader)?;
-                }
-                "response" => {
+        let mut object = Object::new(NAMES, tags);
+        object.begin(reader)?;
+        while let Some(index) = object.next(reader)? {
+            match index {
+                0 => {
                     reply = Some(Reply::read(reader).map_err(|error| error.within("response"))?);
                 }
-                tag if tags.contains(&tag) => reader.skip_tag(tag, &mut tags_met, tags)?,
-                unknown => extra.keep(unknown, reader)?,
+                _ => object.take::<Option<RequestId>>(&mut outer_id, reader)?,
             }
         }
-        let mut reply =
-            reply.ok_or_else(|| DecodeError::shape("missing field `response`", object))?;
+        let Some(mut reply) = reply else {
+            return Err(object.missing(0));
+        };
+        let mut extra = object.into_extra();
         match (&mut reply, outer_id) {
             (Reply::Flat { request_id, .. }, Some(id)) => *request_id = Some(id),
             (_, Some(id)) => extra.insert("request_id", id.to_json()),

@@ -7,6 +7,7 @@
 mod extra;
 mod field;
 mod macros;
+mod object;
 mod values;
 
 pub use extra::{Extra, Unknown};
@@ -14,8 +15,9 @@ pub use field::Nullable;
 pub use values::{Map, OneOrMany, TextOrJson};
 
 pub(crate) use extra::Unnamed;
-pub(crate) use field::{Field, take, take_alias};
+pub(crate) use field::Field;
 pub(crate) use macros::{serde_as_str, wire_enum, wire_ids, wire_name, wire_strings, wire_structs};
+pub(crate) use object::{Names, Object};
 
 use crate::json::{DecodeError, Json, Reader, Spelling, Text, Writer};
 
@@ -83,6 +85,10 @@ pub(crate) trait Parts: Sized {
 pub(crate) trait Body: Sized {
     /// Reads the object; the keys in `tags` have been looked at already and are passed over.
     fn read_body(reader: &mut Reader<'_>, tags: &[&str]) -> Result<Self>;
+    /// Reads the object into memory of its own. Many are large, and each move of one is a copy.
+    fn read_boxed(reader: &mut Reader<'_>, tags: &[&str]) -> Result<Box<Self>> {
+        Self::read_body(reader, tags).map(Box::new)
+    }
     /// Writes the fields, without braces and tags.
     fn write_body(&self, writer: &mut Writer);
     fn unnamed_body(&self, found: &mut Unnamed);
@@ -90,7 +96,7 @@ pub(crate) trait Body: Sized {
 
 impl<T: Body> Body for Box<T> {
     fn read_body(reader: &mut Reader<'_>, tags: &[&str]) -> Result<Self> {
-        T::read_body(reader, tags).map(Self::new)
+        T::read_boxed(reader, tags)
     }
 
     fn write_body(&self, writer: &mut Writer) {

@@ -113,9 +113,7 @@ impl<'a> Reader<'a> {
 
     /// The next key of the object, where `keys` are those that are likely, in their usual order. A key that stands
     /// where it is expected costs one comparison instead of a scan and a search.
-    ///
-    /// Always inlined: the caller then matches on what is found without it going through memory.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn next_key_in(&mut self, keys: &[Likely], order: &mut usize) -> Result<Key<'a>> {
         let next = self.bytes().get(self.at).copied().unwrap_or(0);
         if next == b'}' {
@@ -135,7 +133,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Which of the next few keys stands at `start`.
-    #[inline(always)]
+    #[inline]
     fn likely_key(&self, keys: &[Likely], order: usize, start: usize) -> Option<usize> {
         let window = Window::at(self.bytes(), start)?;
         let mut ahead = keys.iter().skip(order).take(LOOK_AHEAD);
@@ -160,10 +158,19 @@ impl<'a> Reader<'a> {
 
     #[inline]
     pub(crate) fn text(&mut self) -> Result<Text> {
-        Ok(match self.str()? {
-            Cow::Borrowed(plain) => self.whole.share(plain),
-            Cow::Owned(unescaped) => unescaped.into(),
-        })
+        if self.peek() != b'"' {
+            return Err(self.expected("a string"));
+        }
+        let start = self.at + 1;
+        let end = plain_end(self.bytes(), start);
+        if self.bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(self.whole.share(&self.text[start..end]));
+        }
+        if let Some(short) = self.unescape_short(start, end) {
+            return Ok(short);
+        }
+        self.unescape(start, end).map(Text::from)
     }
 
     /// A string that is not kept.
@@ -459,6 +466,40 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The string from `start`, whose first escape stands at `at`, if it is short and has none but simple escapes. Most
+    /// are: pieces of a text that is being written. They get the memory they need at once, and never a second time.
+    fn unescape_short(&mut self, start: usize, mut at: usize) -> Option<Text> {
+        let bytes = self.bytes();
+        let mut out = [0; SHORT];
+        let mut length = at - start;
+        out.get_mut(..length)?.copy_from_slice(&bytes[start..at]);
+        loop {
+            let block = block(bytes, at)?;
+            *out[length..].first_chunk_mut()? = *block;
+            let hits = block::specials(block);
+            if hits == 0 {
+                at += block::SIZE;
+                length += block::SIZE;
+                continue;
+            }
+            at += block::first(hits);
+            length += block::first(hits);
+            if bytes[at] == b'"' {
+                break;
+            }
+            let character = ESCAPES[usize::from(*bytes.get(at + 1)?)];
+            if bytes[at] != b'\\' || character == 0 {
+                return None;
+            }
+            out[length] = character;
+            length += 1;
+            at += 2;
+        }
+        let text = std::str::from_utf8(&out[..length]).ok()?;
+        self.at = at + 1;
+        Some(Text::from(text))
+    }
+
     /// The string from `start`, whose first escape stands at `at`.
     ///
     /// It is put together as bytes, a block at a time: one copy of sixteen bytes, of which those behind the next escape
@@ -609,6 +650,9 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// How long a string may be to be put together on the stack.
+const SHORT: usize = 512;
+
 /// How much of a long string is made ready to be written to at once.
 const STEP: usize = 16 << 10;
 
@@ -642,22 +686,39 @@ pub(crate) struct Likely {
     /// Its first sixteen bytes, and which of them there are.
     head: u128,
     mask: u128,
+    /// Its last sixteen bytes, if it has more.
+    tail: u128,
 }
 
 impl Likely {
     pub(crate) const fn new(text: &'static str) -> Self {
         let bytes = text.as_bytes();
-        let (mut head, mut mask, mut index) = (0, 0, 0);
+        let (mut head, mut mask, mut tail, mut index) = (0, 0, 0, 0);
         while index < 16 && index < bytes.len() {
             head |= (bytes[index] as u128) << (8 * index);
             mask |= 0xff << (8 * index);
+            if bytes.len() > 16 {
+                tail |= (bytes[bytes.len() - 16 + index] as u128) << (8 * index);
+            }
             index += 1;
         }
-        Self { text, head, mask }
+        Self {
+            text,
+            head,
+            mask,
+            tail,
+        }
+    }
+
+    /// The key that it is the text of.
+    pub(crate) fn name(&self) -> &'static str {
+        self.text
+            .trim_start_matches('"')
+            .trim_end_matches(':')
+            .trim_end_matches('"')
     }
 
     /// The place of a key that was not expected.
-    #[inline(never)]
     pub(crate) fn find(keys: &[Self], key: &str) -> Option<usize> {
         keys.iter()
             .position(|known| known.text.len() == key.len() + 3 && known.text[1..].starts_with(key))
@@ -666,7 +727,16 @@ impl Likely {
     #[inline]
     fn begins(&self, window: &Window<'_>) -> bool {
         (window.head ^ self.head) & self.mask == 0
-            && (self.text.len() <= 16 || window.rest.starts_with(self.text.as_bytes()))
+            && (self.text.len() <= 16 || self.goes_on(window))
+    }
+
+    /// The two ends of most keys cover all of it, and no call is needed to compare them.
+    #[inline]
+    fn goes_on(&self, window: &Window<'_>) -> bool {
+        let length = self.text.len();
+        let tail = window.rest.get(..length).and_then(<[u8]>::last_chunk);
+        tail.is_some_and(|tail| u128::from_le_bytes(*tail) == self.tail)
+            && (length <= 32 || window.rest.starts_with(self.text.as_bytes()))
     }
 }
 

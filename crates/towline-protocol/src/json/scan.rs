@@ -186,8 +186,9 @@ impl Marks {
     }
 }
 
+/// The whole block that starts at `at`.
 #[inline]
-fn block(bytes: &[u8], at: usize) -> Option<&Block> {
+pub(crate) fn block(bytes: &[u8], at: usize) -> Option<&Block> {
     bytes.get(at..)?.first_chunk()
 }
 

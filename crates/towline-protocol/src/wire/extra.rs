@@ -19,6 +19,12 @@ struct Kept {
 }
 
 impl Extra {
+    /// Whether anything had to be kept, were it only a spelling.
+    #[inline]
+    pub(crate) fn holds_something(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Whether there is no unknown field.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()

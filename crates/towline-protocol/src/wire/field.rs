@@ -1,7 +1,7 @@
 //! How one field of an object is read and written: required, optional or nullable, told apart by its type.
 
-use super::{Extra, Parts, Result, Unnamed};
-use crate::json::{DecodeError, Reader, Writer};
+use super::{Extra, Object, Parts, Result, Unnamed};
+use crate::json::{Reader, Writer};
 
 /// A field that the real CLI sometimes leaves out and sometimes writes as `null`.
 ///
@@ -52,13 +52,12 @@ pub(crate) trait Field: Sized {
     fn is_taken(slot: &Self::Slot, name: &str, extra: &Extra) -> bool;
     fn read_field(
         slot: &mut Self::Slot,
-        name: &'static str,
-        extra: &mut Extra,
+        object: &mut Object<'_>,
         reader: &mut Reader<'_>,
     ) -> Result<()>;
-    /// An error if the object has been read to its end and the field must be there and is not.
-    fn check(slot: &Self::Slot, name: &str, object: usize) -> Result<()>;
-    /// The field, which has been checked.
+    /// Whether the object may end now: the field is there, or need not be.
+    fn may_end(slot: &Self::Slot) -> bool;
+    /// The field, where the object may end.
     fn finish(slot: Self::Slot) -> Self;
     fn write_field(&self, name: &'static str, extra: &Extra, writer: &mut Writer);
     fn unnamed_field(&self, name: &str, found: &mut Unnamed);
@@ -74,8 +73,7 @@ impl<T: Parts> Field for T {
     #[inline]
     fn read_field(
         slot: &mut Self::Slot,
-        _name: &'static str,
-        _extra: &mut Extra,
+        _object: &mut Object<'_>,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
         *slot = Some(T::read(reader)?);
@@ -83,11 +81,8 @@ impl<T: Parts> Field for T {
     }
 
     #[inline]
-    fn check(slot: &Self::Slot, name: &str, object: usize) -> Result<()> {
-        match slot {
-            Some(_) => Ok(()),
-            None => Err(missing(name, object)),
-        }
+    fn may_end(slot: &Self::Slot) -> bool {
+        slot.is_some()
     }
 
     #[inline]
@@ -115,12 +110,11 @@ impl<T: Parts> Field for Option<T> {
     #[inline]
     fn read_field(
         slot: &mut Self::Slot,
-        name: &'static str,
-        extra: &mut Extra,
+        object: &mut Object<'_>,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
         if reader.null()? {
-            extra.keep_null(name);
+            object.keep_null();
             *slot = None;
         } else {
             *slot = Some(T::read(reader)?);
@@ -129,8 +123,8 @@ impl<T: Parts> Field for Option<T> {
     }
 
     #[inline]
-    fn check(_slot: &Self::Slot, _name: &str, _object: usize) -> Result<()> {
-        Ok(())
+    fn may_end(_slot: &Self::Slot) -> bool {
+        true
     }
 
     #[inline]
@@ -166,8 +160,7 @@ impl<T: Parts> Field for Nullable<T> {
     #[inline]
     fn read_field(
         slot: &mut Self::Slot,
-        _name: &'static str,
-        _extra: &mut Extra,
+        _object: &mut Object<'_>,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
         *slot = if reader.null()? {
@@ -179,8 +172,8 @@ impl<T: Parts> Field for Nullable<T> {
     }
 
     #[inline]
-    fn check(_slot: &Self::Slot, _name: &str, _object: usize) -> Result<()> {
-        Ok(())
+    fn may_end(_slot: &Self::Slot) -> bool {
+        true
     }
 
     #[inline]
@@ -206,44 +199,8 @@ impl<T: Parts> Field for Nullable<T> {
     }
 }
 
-#[cold]
-fn missing(name: &str, object: usize) -> DecodeError {
-    DecodeError::shape(format!("missing field `{name}`"), object)
-}
-
 /// Never called. Being `extern "C"` it cannot unwind, so that no caller needs code to drop its fields for that.
 #[cold]
 extern "C" fn unchecked() -> ! {
-    unreachable!("a field is checked before it is finished")
-}
-
-/// Reads a field under its standard name.
-#[inline(never)]
-pub(crate) fn take<F: Field>(
-    slot: &mut F::Slot,
-    name: &'static str,
-    extra: &mut Extra,
-    reader: &mut Reader<'_>,
-) -> Result<()> {
-    if extra.spelling(name).is_some() {
-        // It came under another spelling already: the first one counts, the second is kept as it is.
-        return extra.keep(name, reader);
-    }
-    F::read_field(slot, name, extra, reader).map_err(|error| error.within(name))
-}
-
-/// Reads a field under one of its other spellings.
-#[cold]
-pub(crate) fn take_alias<F: Field>(
-    slot: &mut F::Slot,
-    (name, spelled): (&'static str, &'static str),
-    extra: &mut Extra,
-    reader: &mut Reader<'_>,
-) -> Result<()> {
-    if F::is_taken(slot, name, extra) {
-        return extra.keep(spelled, reader);
-    }
-    F::read_field(slot, name, extra, reader).map_err(|error| error.within(spelled))?;
-    extra.respell(name, spelled);
-    Ok(())
+    unreachable!("a field is finished where its object may end")
 }

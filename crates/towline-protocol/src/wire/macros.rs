@@ -20,98 +20,89 @@ macro_rules! wire_structs {
             pub extra: $crate::wire::Extra,
         }
 
-        impl $crate::wire::Body for $Name {
-            fn read_body(
-                reader: &mut $crate::json::Reader<'_>,
-                tags: &[&str],
-            ) -> $crate::wire::Result<Self> {
-                // One value, so that one call drops it wherever reading fails, instead of code for each field.
-                #[derive(Default)]
-                struct Slots { $( $field: <$Type as $crate::wire::Field>::Slot, )* }
+        const _: () = {
+            /// The fields while they are being read.
+            #[derive(Default)]
+            struct Slots { $( $field: <$Type as $crate::wire::Field>::Slot, )* }
 
-                // Unused by the structs that have no fields.
-                let _object = reader.offset();
-                let mut extra = $crate::wire::Extra::default();
-                #[allow(unused_mut, unused_variables, clippy::allow_attributes, reason = "where there are no fields")]
-                let mut slots = Slots::default();
-
-                #[allow(non_camel_case_types, clippy::allow_attributes, reason = "named after the fields")]
-                #[derive(Clone, Copy)]
-                enum Slot { $( $field, )* }
-                const SLOTS: &[Slot] = &[ $( Slot::$field, )* ];
-                const KEYS: &[$crate::json::Likely] = &[ $( $crate::json::Likely::new(
+            #[allow(non_camel_case_types, clippy::allow_attributes, reason = "named after the fields")]
+            #[derive(Clone, Copy)]
+            enum Slot { $( $field, )* }
+            const SLOTS: &[Slot] = &[ $( Slot::$field, )* ];
+            const NAMES: &$crate::wire::Names = &$crate::wire::Names {
+                standard: &[ $( $crate::json::Likely::new(
                     concat!("\"", $crate::wire::wire_name!($field $(, $wire)?), "\":"),
-                ), )* ];
+                ), )* ],
+                other: &[ $($($( ($alias, Slot::$field as usize), )*)?)* ],
+            };
 
-                let mut tags_met = reader.begin_object()?;
-                let mut order = 0;
-                loop {
-                    let slot = match reader.next_key_in(KEYS, &mut order)? {
-                        $crate::json::Key::End => break,
-                        $crate::json::Key::Expected(index) => SLOTS[index],
-                        $crate::json::Key::Other(key) => match &*key {
-                            // By a search and not by a `match`, which would be most of the code.
-                            known if let Some(index) = $crate::json::Likely::find(KEYS, known) => SLOTS[index],
-                            $($($(
-                                $alias => {
-                                    $crate::wire::take_alias::<$Type>(
-                                        &mut slots.$field,
-                                        ($crate::wire::wire_name!($field, $wire), $alias),
-                                        &mut extra,
-                                        reader,
-                                    )?;
-                                    continue;
-                                }
-                            )*)?)*
-                            tag if tags.contains(&tag) => {
-                                reader.skip_tag(tag, &mut tags_met, tags)?;
-                                continue;
-                            }
-                            unknown => {
-                                extra.keep(unknown, reader)?;
-                                continue;
-                            }
-                        },
-                    };
-                    match slot {
-                        $( Slot::$field => $crate::wire::take::<$Type>(
-                            &mut slots.$field,
-                            $crate::wire::wire_name!($field $(, $wire)?),
-                            &mut extra,
-                            reader,
-                        )?, )*
+            impl Slots {
+                #[allow(unused_variables, clippy::allow_attributes, reason = "where there are no fields")]
+                fn fill(
+                    &mut self,
+                    object: &mut $crate::wire::Object<'_>,
+                    reader: &mut $crate::json::Reader<'_>,
+                ) -> $crate::wire::Result<()> {
+                    object.begin(reader)?;
+                    while let Some(index) = object.next(reader)? {
+                        match SLOTS[index] {
+                            $( Slot::$field => object.take::<$Type>(&mut self.$field, reader)?, )*
+                        }
                     }
+                    $( if !<$Type as $crate::wire::Field>::may_end(&self.$field) {
+                        return Err(object.missing(Slot::$field as usize));
+                    } )*
+                    Ok(())
                 }
-                $( <$Type as $crate::wire::Field>::check(
-                    &slots.$field,
-                    $crate::wire::wire_name!($field $(, $wire)?),
-                    _object,
-                )?; )*
-                Ok(Self {
-                    $( $field: <$Type as $crate::wire::Field>::finish(slots.$field), )*
-                    extra,
-                })
             }
 
-            fn write_body(&self, writer: &mut $crate::json::Writer) {
-                $( $crate::wire::Field::write_field(
-                    &self.$field,
-                    $crate::wire::wire_name!($field $(, $wire)?),
-                    &self.extra,
-                    writer,
-                ); )*
-                self.extra.write(writer);
-            }
+            impl $crate::wire::Body for $Name {
+                fn read_body(
+                    reader: &mut $crate::json::Reader<'_>,
+                    tags: &[&str],
+                ) -> $crate::wire::Result<Self> {
+                    let mut slots = Slots::default();
+                    let mut object = $crate::wire::Object::new(NAMES, tags);
+                    slots.fill(&mut object, reader)?;
+                    Ok(Self {
+                        $( $field: <$Type as $crate::wire::Field>::finish(slots.$field), )*
+                        extra: object.into_extra(),
+                    })
+                }
 
-            fn unnamed_body(&self, found: &mut $crate::wire::Unnamed) {
-                $( $crate::wire::Field::unnamed_field(
-                    &self.$field,
-                    $crate::wire::wire_name!($field $(, $wire)?),
-                    found,
-                ); )*
-                self.extra.unnamed(found);
+                fn read_boxed(
+                    reader: &mut $crate::json::Reader<'_>,
+                    tags: &[&str],
+                ) -> $crate::wire::Result<Box<Self>> {
+                    let mut slots = Slots::default();
+                    let mut object = $crate::wire::Object::new(NAMES, tags);
+                    slots.fill(&mut object, reader)?;
+                    Ok(Box::new(Self {
+                        $( $field: <$Type as $crate::wire::Field>::finish(slots.$field), )*
+                        extra: object.into_extra(),
+                    }))
+                }
+
+                fn write_body(&self, writer: &mut $crate::json::Writer) {
+                    $( $crate::wire::Field::write_field(
+                        &self.$field,
+                        $crate::wire::wire_name!($field $(, $wire)?),
+                        &self.extra,
+                        writer,
+                    ); )*
+                    self.extra.write(writer);
+                }
+
+                fn unnamed_body(&self, found: &mut $crate::wire::Unnamed) {
+                    $( $crate::wire::Field::unnamed_field(
+                        &self.$field,
+                        $crate::wire::wire_name!($field $(, $wire)?),
+                        found,
+                    ); )*
+                    self.extra.unnamed(found);
+                }
             }
-        }
+        };
 
         impl $crate::wire::Parts for $Name {
             fn read(reader: &mut $crate::json::Reader<'_>) -> $crate::wire::Result<Self> {
