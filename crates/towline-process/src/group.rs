@@ -123,7 +123,11 @@ impl Group {
         let others = watch.others();
         let members = self.members(&others);
         // The group first: a shell that sees its child killed could still end by itself, with another exit.
-        self.signal(Signal::KILL).ok();
+        let is_gone = self.reach.signal(Signal::KILL) == Err(Errno::SRCH);
+        if is_gone && !members.any_runs() && !known.any_runs() {
+            // There is nobody who could have started another.
+            return;
+        }
         members.signal(Signal::KILL);
         known.signal(Signal::KILL);
         // What was started between the look and the signal.
