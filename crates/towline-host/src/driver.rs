@@ -8,7 +8,6 @@ mod turns;
 
 use std::{
     collections::HashMap,
-    future::poll_fn,
     io,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
@@ -108,7 +107,7 @@ pub(crate) async fn drive(mut transport: Transport, setup: Setup) {
         waiting: HashMap::new(),
         open: HashMap::new(),
         decoder: LineDecoder::with_limit(setup.limits.line),
-        line_size: 0,
+        line: Text::new(),
         closing: None,
         closed: false,
         outgoing: Outgoing::new(transport.stdin, Arc::clone(&setup.input_closed)),
@@ -141,8 +140,8 @@ struct Driver {
     /// Who is to be told when a question of the agent is over.
     open: HashMap<Ticket, oneshot::Sender<Withdrawal>>,
     decoder: LineDecoder,
-    /// How long the line of the control conversation is that is being dealt with.
-    line_size: usize,
+    /// The line of the control conversation that is being dealt with.
+    line: Text,
     /// Until when the agent may take to end, once it is to.
     closing: Option<Instant>,
     /// Whether it was us who wanted it to end.
@@ -259,15 +258,17 @@ impl Driver {
     }
 
     fn control_line(&mut self, line: Text) {
-        self.line_size = line.len();
         let frame = match Frame::<ToHost>::decode(line.clone()) {
             Ok(frame) => frame,
             Err(error) => return self.malformed(line, Problem::Decode(error)),
         };
         match ControlLine::try_from(frame.message) {
             Ok(control) => {
+                self.line = line;
                 self.peer.handle(control);
                 self.carry_out();
+                // A share of it would keep all that was read with it.
+                self.line = Text::new();
             }
             Err(_) => self
                 .setup
@@ -352,29 +353,14 @@ impl Driver {
                     settled.send(outcome).ok();
                 }
             }
-            Peer::Stray(stray) => self.stray(stray),
-        }
-    }
-
-    #[cold]
-    fn stray(&mut self, stray: Stray) {
-        let (line, problem) = match stray {
-            Stray::Response(line) => (ToHost::ControlResponse(line), Problem::Stray),
-            Stray::Cancel(request_id) => {
-                let cancel = towline_protocol::ControlCancelRequest {
-                    request_id,
-                    extra: towline_protocol::Extra::default(),
+            Peer::Stray(stray) => {
+                let problem = match stray {
+                    Stray::Response(_) | Stray::Cancel(_) => Problem::Stray,
+                    Stray::UnknownRequest(_) | Stray::TooMany(_) => Problem::Refused,
                 };
-                (
-                    ToHost::ControlCancelRequest(Box::new(cancel)),
-                    Problem::Stray,
-                )
+                self.malformed(self.line.clone(), problem);
             }
-            Stray::UnknownRequest(line) | Stray::TooMany(line) => {
-                (ToHost::ControlRequest(line), Problem::Refused)
-            }
-        };
-        self.malformed(Frame::encode(line).line().clone(), problem);
+        }
     }
 
     fn asked(&mut self, ticket: Ticket, request: Box<Request>) {
@@ -398,7 +384,7 @@ impl Driver {
         let (told, withdrawn) = oneshot::channel();
         self.open.insert(ticket, told);
         let responder = Responder::new(ticket, orders, withdrawn, unanswered);
-        self.push_event(question::event(request, responder), SMALL + self.line_size);
+        self.push_event(question::event(request, responder), SMALL + self.line.len());
     }
 
     /// Interrupt, end of input, and then what [`Keeper`](crate::transport::Keeper) does to a process that stays.
@@ -479,7 +465,7 @@ async fn read_when_there_is_room(
     patience: Option<Duration>,
 ) -> io::Result<usize> {
     let unfinished = decoder.unfinished();
-    poll_fn(|context| events.poll_room(context, bound, unfinished)).await;
+    events.room(bound, unfinished).await;
     let mut room = decoder.room();
     match patience {
         None => stdout.read_buf(&mut room).await,
@@ -492,7 +478,7 @@ async fn read_when_there_is_room(
 /// Waits for complaints that are due, then for room in the queue.
 async fn due_when_there_is_room(stderr: &Stderr, events: &Sender<Item>, bound: Bound) {
     stderr.due().await;
-    poll_fn(|context| events.poll_room(context, bound, 0)).await;
+    events.room(bound, 0).await;
 }
 
 async fn until(due: Option<Instant>) {
