@@ -310,6 +310,11 @@ fn a_dead_real_cli_and_a_connection_cut_in_a_message_lose_nothing() {
     play_with_real_cli("real-trouble", "page-trouble.toml", &[]);
 }
 
+#[test]
+fn eight_tabs_get_what_happens_and_can_each_say_something() {
+    play_with_real_cli("tabs", "page-tabs.toml", &[]);
+}
+
 fn offline() -> Bridge {
     Bridge::start(&["--agent", "offline"])
 }

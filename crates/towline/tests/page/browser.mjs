@@ -225,11 +225,17 @@ export async function searchFor(page, shot, word, { said, unsaid }) {
 
 /** The connection is lost, which is said, and comes back when somebody wants it to. */
 export async function seeLost(page, shot, { cut, mend }, meanwhile = async () => {}) {
+  let tries = 0;
+  const count = () => (tries += 1);
+  page.on("websocket", count);
   await cut();
   await page.getByText("No connection to the bridge").waitFor();
   await page.getByText("Not connected").waitFor();
   await shot("lost");
   await meanwhile();
+  // By then the pauses are so long that it does not come back by itself before the button is pressed.
+  await until("it is tried a few times", () => tries, (tries) => tries >= 4);
+  page.off("websocket", count);
   await mend();
   await page.getByRole("button", { name: "Try now" }).click();
   await page.getByText("No connection to the bridge").waitFor({ state: "detached" });
