@@ -1,7 +1,7 @@
 // Tool calls as cards: what is called, with what, what came of it, and who allowed it.
 
 import { editRows, patchRows } from "../data/diff.js";
-import { OUTCOME, shortPath } from "../data/words.js";
+import { outcomeWords, shortPath } from "../data/words.js";
 import { diffTable } from "./diff.js";
 import { h, icon } from "./dom.js";
 import { markdown } from "./markdown.js";
@@ -130,9 +130,8 @@ function resultView({ name, result, todos }) {
 }
 
 function answerLine(answer) {
-  const how = OUTCOME[answer.outcome] ?? answer.outcome;
   const isNo = ["denied", "timed_out", "cancelled", "agent_ended"].includes(answer.outcome);
-  return h("p", { class: `answer ${isNo ? "no" : "yes"}` }, how, answer.message ? `: ${answer.message}` : "");
+  return h("p", { class: `answer ${isNo ? "no" : "yes"}` }, outcomeWords(answer));
 }
 
 function stateOf({ id, result, question, answer }, context) {

@@ -20,7 +20,7 @@ await flow(
 
     await say(page, "count");
     await click(page, /^Allow, and accept for this session: allow Bash/);
-    await outcome(page, "Allowed for this session");
+    await outcome(page, /^Allowed, and accepted for this session: allow Bash\(node -e 1/);
     await ready(page);
     await say(page, "count again");
     await seen(page, "Counted again.");
