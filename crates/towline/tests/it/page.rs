@@ -300,9 +300,7 @@ fn a_whole_session_with_the_real_cli_is_had_from_the_page() {
 
 #[test]
 fn what_the_real_cli_does_can_be_seen_and_found_by_who_typed_the_token() {
-    // The CLI has tools to keep a list with, and offers them to who allows them.
-    let flags = ["--allowedTools", "TaskCreate,TaskUpdate"];
-    play_with_real_cli("real-tools", "page-tools.toml", &flags);
+    play_with_real_cli("real-tools", "page-tools.toml", TASK_TOOLS);
 }
 
 #[test]
@@ -314,6 +312,14 @@ fn a_dead_real_cli_and_a_connection_cut_in_a_message_lose_nothing() {
 fn eight_tabs_get_what_happens_and_can_each_say_something() {
     play_with_real_cli("tabs", "page-tabs.toml", &[]);
 }
+
+#[test]
+fn what_the_pictures_of_the_readme_show_is_there() {
+    play_with_real_cli("readme", "page-readme.toml", TASK_TOOLS);
+}
+
+/// The CLI has tools to keep a list with, and offers them to who allows them.
+const TASK_TOOLS: &[&str] = &["--allowedTools", "TaskCreate,TaskUpdate"];
 
 fn offline() -> Bridge {
     Bridge::start(&["--agent", "offline"])

@@ -16,9 +16,9 @@ export const link = process.env.LINK;
 export const token = link.split("#token=")[1];
 
 /** Runs a flow. It fails on any error of the page, one that is only on the console included. */
-export async function flow(steps, { at = link, scheme = isSmall ? "dark" : "light", allowed = /^$/ } = {}) {
+export async function flow(steps, { at = link, scheme = isSmall ? "dark" : "light", allowed = /^$/, viewport = size, scale = 1 } = {}) {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
-  const context = await browser.newContext({ viewport: size, colorScheme: scheme });
+  const context = await browser.newContext({ viewport, deviceScaleFactor: scale, colorScheme: scheme });
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const problems = [];
@@ -31,7 +31,7 @@ export async function flow(steps, { at = link, scheme = isSmall ? "dark" : "ligh
     if (at) await page.goto(at);
     await steps({ page, context, shot });
     assert.deepEqual(problems, [], "the page complains");
-    await fits(page);
+    await fits(page, viewport);
   } catch (error) {
     await shot("failed").catch(() => {});
     console.error(`${error.stack}\n${problems.join("\n")}\n--- seen:\n${await page.innerText("body").catch(() => "")}`);
@@ -42,9 +42,9 @@ export async function flow(steps, { at = link, scheme = isSmall ? "dark" : "ligh
 }
 
 /** Nothing is wider than the screen. */
-export async function fits(page) {
+async function fits(page, screen) {
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(width <= size.width, `the page is ${width} wide on a screen of ${size.width}`);
+  assert.ok(width <= screen.width, `the page is ${width} wide on a screen of ${screen.width}`);
 }
 
 /** Begins a session with these words. */
