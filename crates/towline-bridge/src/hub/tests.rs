@@ -2,6 +2,7 @@
 
 mod elsewhere;
 mod modes;
+mod order;
 mod random;
 mod scene;
 mod start_up;
