@@ -337,6 +337,20 @@ fn somebody_without_the_link_is_told_where_it_is() {
 }
 
 #[test]
+fn where_the_bridge_encrypts_the_page_does_all_the_same() {
+    let room = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let [certificate, key] = ["cert.pem", "key.pem"].map(|name| room.path().join(name));
+    fs::write(&certificate, made.cert.pem()).unwrap();
+    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let [certificate, key] = [&certificate, &key].map(|path| path.to_str().unwrap());
+    let tls = ["--tls-cert", certificate, "--tls-key", key];
+    play("encrypted", || {
+        Bridge::start(&[&["--agent", "offline"], &tls[..]].concat())
+    });
+}
+
+#[test]
 fn every_kind_of_question_can_be_answered() {
     play("questions", offline);
 }
