@@ -1,4 +1,4 @@
-// Follows the list of sessions and one session of it: the event stream, the session's state, and what a person does there.
+// Follows the list of sessions and one session of it: what happens, the session's state, and what a person does there.
 
 import { api } from "./data/api.js";
 import * as session from "./data/session.js";
@@ -136,13 +136,13 @@ export function follow({ outbox, refused, record, connection }) {
         if (state !== mine) return;
         state = null;
         changed = () => {};
-        stream.connect();
+        stream.move();
       },
     };
   }
 
   return {
-    connect: () => stream.source ?? stream.connect(),
+    connect: () => stream.socket ?? stream.connect(),
     wake: () => stream.wake(),
     stop: () => stream.stop(),
     session: () => state?.id ?? null,

@@ -2,7 +2,6 @@
 // It holds the data layer and the views together; neither knows the other.
 
 import { ApiError, api, door } from "./data/api.js";
-import { Background } from "./data/background.js";
 import { put, waiting } from "./data/list.js";
 import { Outbox } from "./data/outbox.js";
 import { blocksOf } from "./data/session.js";
@@ -67,8 +66,8 @@ async function enter() {
 }
 
 function login(problem) {
-  leave();
   following?.stop();
+  leave();
   following = null;
   banners.set({ connection: "open", trouble: null });
   const view = loginView({
@@ -228,8 +227,7 @@ async function countUsage() {
 door.closed = () => following && login("You are not let in any more: the token has changed, or you were away for long.");
 addEventListener("hashchange", () => (location.hash.startsWith("#token=") ? enter() : route()));
 addEventListener("online", () => following?.wake());
-const background = new Background({ locks: navigator.locks, rest: () => following?.stop(), wake: () => following?.wake() });
-document.addEventListener("visibilitychange", () => (document.hidden ? background.enter() : background.leave()));
+document.addEventListener("visibilitychange", () => document.hidden || following?.wake());
 addEventListener("pageshow", (event) => event.persisted && following?.wake());
 setInterval(() => {
   refresh();

@@ -304,16 +304,23 @@ impl Switchboard {
                         elsewhere::look(library, session, last_seq, agent_session_id, events);
                     tokio::spawn(look);
                 }
-                Output::Agent(session, run, order) => {
-                    // An agent that is gone has said so, or will.
-                    if let Some(orders) = self.agents.get(&(session, run)) {
-                        orders.send(order).ok();
-                    }
-                }
+                Output::Agent(session, run, order) => self.order(&(session, run), order),
                 Output::Reply(ticket, reply) => self.reply(ticket, reply),
             }
         }
         self.writes.flush();
+    }
+
+    /// Has an agent do something. One that is gone has said so, or will; whoever waits for what it does is told.
+    fn order(&mut self, agent: &(BridgeId, u64), order: Order) {
+        let not_sent = match self.agents.get(agent) {
+            Some(orders) => orders.send(order).err().map(|unsent| unsent.0),
+            None => Some(order),
+        };
+        if let Some(Order::Control(_, ticket)) = not_sent {
+            let why = "the agent has ended".to_owned();
+            self.reply(ticket, Reply::Refused(Refusal::Agent(why)));
+        }
     }
 
     fn show(&self, viewer: ViewerId, item: Item) {

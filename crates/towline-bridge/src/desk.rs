@@ -1,6 +1,8 @@
 //! [`Desk`]: where every client's wish arrives, whatever it speaks. It checks what may be done, has the bridge do it, and
 //! writes down who did it. Surfaces translate, and decide nothing.
 
+mod beyond;
+
 use std::{
     collections::HashMap,
     path::Path,
@@ -27,6 +29,8 @@ use crate::{
     past::{Listed, Place, Recent},
     project::Projects,
 };
+
+pub use beyond::Beyond;
 
 /// Where every client's wish arrives.
 #[derive(Clone, Debug)]
@@ -79,11 +83,9 @@ pub enum Denial {
         "the permission mode bypassPermissions is not enabled here: start the bridge with --allow-bypass-permissions"
     )]
     Bypass,
-    /// Settings say who is asked, too.
-    #[error(
-        "settings are not changed over the bridge unless it was started with --allow-bypass-permissions: they could take away every question"
-    )]
-    Settings,
+    /// It could lead around the rules.
+    #[error(transparent)]
+    Beyond(#[from] Beyond),
     /// The bridge does not do it.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -259,11 +261,11 @@ impl Desk {
         control: Control,
     ) -> Result<Option<Json>, Denial> {
         self.check_place(session).await?;
-        if let Control::Other(subtype, _) = &control
-            && SETTINGS.contains(&subtype.as_str())
-            && self.bypass != Bypass::Enabled
+        if let Control::Other(request) = &control
+            && let Some(beyond) = Beyond::of(request)
+            && !self.allows_bypass()
         {
-            return Err(Denial::Settings);
+            return Err(beyond.into());
         }
         let mut action = None;
         if let Control::SetMode(mode) = &control {
@@ -611,6 +613,3 @@ fn unexpected(reply: Reply) -> Denial {
 
 /// How long the latest session is looked for.
 const LOOK: Duration = Duration::from_secs(5);
-
-/// The requests of a host that change settings.
-const SETTINGS: [&str; 2] = ["apply_flag_settings", "update_settings"];

@@ -4,7 +4,7 @@
 //! frame never decodes it. [`Frame::content`] does, for surfaces that translate.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use towline_protocol::{
     Frame as LineFrame, Text, ToHost, ToolName, ToolUseId, Uuid, dialect::pocket::ClientMessageId,
 };
@@ -123,6 +123,23 @@ pub struct Answered {
     /// What was said with it: a reason, or the answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What was accepted with it beyond this once: the permission updates that the agent was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub accepted: Vec<Value>,
+}
+
+impl Answered {
+    /// A question that ended without anybody.
+    pub fn by_itself(id: String, outcome: Outcome) -> Self {
+        Self {
+            id,
+            outcome,
+            by: None,
+            message: None,
+            accepted: Vec::new(),
+        }
+    }
 }
 
 /// How a question ended.

@@ -244,6 +244,11 @@ impl Hub {
         let (id, haste) = match command {
             Command::Input(id, _) | Command::Rewind(id, _) => (id, Haste::Now),
             Command::Describe(id) => (id, Haste::Lately),
+            // It waits behind what was said before it.
+            Command::Control(id, _) => {
+                let session = self.sessions.get(id)?;
+                return session.holds().then(|| id.clone());
+            }
             _ => return None,
         };
         let session = self.sessions.get_mut(id)?;

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     Bridge, Desk, Library, Parts,
-    access::{AllowedHosts, Audit, HostError, RootError, Roots, Token, TokenError},
+    access::{AllowedHosts, Audit, HostError, Kept, RootError, Roots, Token, TokenError},
     agents::{Agents, Found, NoSuchAgent},
     hub::Limits,
     launch,
@@ -166,6 +166,8 @@ pub struct Checkup {
     pub roots: Result<Roots, StartError>,
     /// How many sessions its log has; nothing if there is none yet.
     pub data: Result<Option<usize>, StartError>,
+    /// The token in its file; nothing if there is no file yet, or if it was given otherwise.
+    pub token: Result<Option<Kept>, StartError>,
     /// The agents that can be chosen.
     pub agents: Result<Agents, StartError>,
 }
@@ -182,6 +184,10 @@ impl Checkup {
             tls: tls(config).map(|tls| tls.map(drop)),
             roots: Roots::new(&config.roots).map_err(StartError::from),
             data: sessions(&config.data).map_err(StartError::from),
+            token: match config.token {
+                Some(_) => Ok(None),
+                None => Token::look(&config.data).map_err(StartError::from),
+            },
             agents: agents(config, around).map_err(StartError::from),
         }
     }

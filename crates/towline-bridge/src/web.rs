@@ -84,6 +84,7 @@ pub fn router(site: Arc<Site>) -> Router {
     let closed = api::routes()
         .route("/metrics", get(health::metrics))
         .route("/ws", get(pocket::serve))
+        .route("/ws/events", get(api::events::over_socket))
         .route("/ws/session", get(session_dialect::serve));
     closed
         .layer(middleware::from_fn_with_state(own, guard::take_body))

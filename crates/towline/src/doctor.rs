@@ -12,7 +12,7 @@ use anyhow::Context;
 use clap::Args;
 use towline_bridge::{
     Checkup, StartError,
-    access::Roots,
+    access::{Kept, Roots},
     agents::{Agents, ApiKey, Found},
     settings::ServeConfig,
 };
@@ -80,6 +80,7 @@ impl Doctor {
             ("listen", listen(&config, checkup.listen)),
             ("roots", roots(checkup.roots)),
             ("data", data(&config.data, checkup.data)),
+            ("token", token(&config, checkup.token)),
         ];
         // Said only where there is something to say.
         if let Err(error) = checkup.hosts {
@@ -144,6 +145,18 @@ fn data(folder: &Path, found: Result<Option<usize>, StartError>) -> Finding {
         Ok(Some(count)) => Finding::Good(format!("{shown}, with {count} sessions")),
         Ok(None) if folder.exists() => Finding::Good(format!("{shown}, without a log yet")),
         Ok(None) => Finding::Good(format!("{shown} will be made")),
+        Err(error) => bad(error),
+    }
+}
+
+fn token(config: &ServeConfig, found: Result<Option<Kept>, StartError>) -> Finding {
+    match found {
+        Ok(_) if config.token.is_some() => Finding::Good("the one that was given".to_owned()),
+        Ok(None) => Finding::Good("one will be made".to_owned()),
+        Ok(Some(kept)) => match kept.warning {
+            Some(warning) => Finding::Lacking(warning),
+            None => Finding::Good(format!("read from {}", kept.file.display())),
+        },
         Err(error) => bad(error),
     }
 }

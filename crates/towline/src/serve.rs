@@ -71,7 +71,8 @@ pub(crate) struct ServeOptions {
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
 
-    /// A proxy in front of it encrypts, and says so in each request: X-Forwarded-Proto: https.
+    /// A proxy in front of it encrypts, and says so in each request: X-Forwarded-Proto: https. It has to pass on
+    /// WebSockets, which the page uses.
     #[arg(long)]
     behind_proxy: bool,
 

@@ -4,6 +4,7 @@
 // them. An entry has a `key` that stays and a `stamp` that changes when it is to be shown anew.
 
 import { newDrafts, fromSnapshot, settle, splice } from "./drafts.js";
+import { afterCall } from "./tasks.js";
 
 /** A session of which nothing is known yet. */
 export function newSession(id) {
@@ -135,7 +136,7 @@ function take(state, frame) {
 
 /** What follows from the frames. */
 function folded() {
-  return { entries: [], calls: new Map(), questions: new Map(), answers: new Map(), inputs: new Set(), mode: null };
+  return { entries: [], calls: new Map(), questions: new Map(), answers: new Map(), inputs: new Set(), mode: null, tasks: new Map(), list: null };
 }
 
 function refold(state) {
@@ -278,9 +279,25 @@ function attachResult(state, block, whole) {
   const id = block.tool_use_id;
   state.progress.delete(id);
   const result = { content: blocksOf(block.content), isError: block.is_error === true, whole: whole ?? null };
-  if (!touch(state, id, (entry) => (entry.result = result))) {
+  const isThere = touch(state, id, (entry) => {
+    entry.result = result;
+    keepList(state, entry);
+  });
+  if (!isThere) {
     add(state, { kind: "tool", key: `result.${id}`, at: 0, parent: null, id, name: "…", input: {}, result, question: null, answer: null, children: [] });
   }
+}
+
+/** The list of things to do is shown with the call that changed it last; the others have theirs folded. */
+function keepList(state, entry) {
+  entry.todos = afterCall(state.tasks, entry, entry.result.whole);
+  if (!entry.todos) return;
+  const before = state.list;
+  state.list = entry;
+  entry.isLatest = true;
+  if (!before || before === entry) return;
+  before.isLatest = false;
+  restamp(state, before);
 }
 
 function pass(state, line) {
@@ -317,9 +334,9 @@ function touch(state, callId, change) {
 
 /** What is shown of a call follows from what is in it, and that of its parent too. */
 function restamp(state, entry) {
-  const { result, question, answer, children } = entry;
+  const { result, question, answer, children, isLatest } = entry;
   const inner = children.map((child) => child.stamp).join(",");
-  entry.stamp = `${result ? "r" : ""}${question ? "q" : ""}${answer ? answer.outcome : ""}[${children.length}:${inner}]`;
+  entry.stamp = `${result ? "r" : ""}${isLatest ? "l" : ""}${question ? "q" : ""}${answer ? answer.outcome : ""}[${children.length}:${inner}]`;
   const parent = entry.parent && state.calls.get(entry.parent);
   if (parent) restamp(state, parent);
 }

@@ -1,7 +1,9 @@
-// The event stream: one connection, which comes back by itself, with pauses that grow, and goes on from the last frame.
+// What happens, as it happens: one connection, which comes back by itself, with pauses that grow, and goes on from the last
+// frame.
 //
-// A browser's own reconnect gives up on some errors, says nothing about a refusal, and never notices a connection that
-// has died in silence (a phone that slept). So this one listens for the beat of the bridge and connects anew without it.
+// It is a WebSocket: over HTTP/1.1 a browser has six connections to one bridge for all tabs together, and an event stream
+// would take one of them for as long as it lasts. A connection that has died in silence (a phone that slept) is noticed by
+// the beat of the bridge that does not come.
 
 import { withQuery } from "./api.js";
 
@@ -17,10 +19,10 @@ export function pause(failures, random = Math.random()) {
  * `check()` asks the bridge something small; it throws an error with its status.
  */
 export class Stream {
-  constructor({ place, on, check, EventSource = globalThis.EventSource, timers = globalThis }) {
-    Object.assign(this, { place, on, check, EventSource, timers });
+  constructor({ place, on, check, WebSocket = globalThis.WebSocket, base = globalThis.location?.href, timers = globalThis }) {
+    Object.assign(this, { place, on, check, WebSocket, base, timers });
     this.failures = 0;
-    this.source = null;
+    this.socket = null;
     this.generation = 0;
   }
 
@@ -30,38 +32,51 @@ export class Stream {
     const generation = this.generation;
     const { session, after } = this.place();
     this.on.state("connecting");
-    const source = new this.EventSource(withQuery("/api/events", { session, after: session ? after : undefined }));
-    this.source = source;
+    const address = new URL(withQuery("/ws/events", { session, after: session ? after : undefined }), this.base);
+    address.protocol = address.protocol.replace("http", "ws");
+    const socket = new this.WebSocket(address.href);
+    this.socket = socket;
     this.listen();
-    source.onopen = () => {
-      if (generation !== this.generation) return;
+    const isCurrent = () => generation === this.generation;
+    socket.onopen = () => {
+      if (!isCurrent()) {
+        socket.close();
+        return;
+      }
       this.failures = 0;
       this.listen();
       this.on.state("open");
     };
-    source.onerror = () => {
-      if (generation === this.generation) this.fail();
+    socket.onclose = () => {
+      if (isCurrent()) this.fail();
     };
-    for (const name of EVENTS) {
-      source.addEventListener(name, (event) => {
-        if (generation !== this.generation) return;
-        this.listen();
-        let data;
+    socket.onmessage = ({ data: lines }) => {
+      if (isCurrent()) this.listen();
+      for (const line of lines.split("\n")) {
+        // What is told may lead to another connection.
+        if (!isCurrent()) return;
+        let told;
         try {
-          data = JSON.parse(event.data);
+          told = JSON.parse(line);
         } catch {
           return this.fail();
         }
-        if (name !== "beat") this.on.event(name, data);
-      });
-    }
+        if (told.event !== "beat") this.on.event(told.event, told.data);
+      }
+    };
+  }
+
+  /** What is followed has changed. Without a connection the next try goes there. */
+  move() {
+    if (this.socket) this.connect();
   }
 
   /** Lets go of the connection and of every timer. */
   stop() {
     this.generation += 1;
-    this.source?.close();
-    this.source = null;
+    // A browser complains of one that is closed before it was open; that one is closed then.
+    if (this.socket?.readyState !== CONNECTING) this.socket?.close();
+    this.socket = null;
     this.timers.clearTimeout(this.retry);
     this.timers.clearTimeout(this.silence);
   }
@@ -69,7 +84,7 @@ export class Stream {
   /** Something may have changed (the page is seen again, the network is back): tries now if it is not connected. */
   wake() {
     const isQuiet = Date.now() - (this.heard ?? 0) > BEAT;
-    if (!this.source || isQuiet) this.connect();
+    if (!this.socket || isQuiet) this.connect();
   }
 
   listen() {
@@ -96,8 +111,8 @@ export class Stream {
   }
 }
 
-/** What the bridge tells of. */
-const EVENTS = ["frame", "live", "delta", "gap", "status", "passing", "session", "trouble", "beat"];
+/** As a browser numbers the states of a WebSocket. */
+const CONNECTING = 0;
 const FIRST_PAUSE = 500;
 const MOST_PAUSE = 15_000;
 /** The bridge says something at least this often, in milliseconds. */

@@ -12,9 +12,9 @@ export const STATUS = {
 };
 
 /** How a question ended, for a person. */
-export const OUTCOME = {
+const OUTCOME = {
   allowed: "Allowed",
-  allowed_for_session: "Allowed for this session",
+  allowed_for_session: "Allowed, and accepted for this session",
   allowed_and_saved: "Allowed, rule saved",
   denied: "Denied",
   answered: "Answered",
@@ -94,13 +94,25 @@ export function suggestionWords(suggestion) {
   }
 }
 
+/** Several of them in a line that is not too long. */
+function effects(suggestions) {
+  const words = suggestions.map(suggestionWords).join(" · ");
+  return words.length > 160 ? `${words.slice(0, 160)}…` : words;
+}
+
+/** How a question ended, with what was truly accepted in the words in which that is offered. */
+export function outcomeWords({ outcome, accepted = [], message }) {
+  const how = OUTCOME[outcome] ?? outcome;
+  const where = outcome === "allowed_and_saved" ? savedWhere(accepted) : null;
+  // A mode in which a plan is gone on with is told by itself.
+  const what = outcome === "allowed" ? message : (message ?? effects(accepted));
+  return [[how, where].filter(Boolean).join(" "), what].filter(Boolean).join(": ");
+}
+
 /** What allowing for the session offers: what the agent suggests, and nothing where it suggests nothing. Whether that
  * covers the next question only the agent knows, so nothing is promised about it. */
 export function sessionOffer(suggestions) {
-  if (!suggestions.length) return null;
-  const effects = suggestions.map(suggestionWords).join(" · ");
-  const shown = effects.length > 160 ? `${effects.slice(0, 160)}…` : effects;
-  return `Allow, and accept for this session: ${shown}`;
+  return suggestions.length ? `Allow, and accept for this session: ${effects(suggestions)}` : null;
 }
 
 /** Where a rule would be saved, or nothing if it would not. */

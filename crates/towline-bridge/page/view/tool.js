@@ -1,16 +1,16 @@
 // Tool calls as cards: what is called, with what, what came of it, and who allowed it.
 
 import { editRows, patchRows } from "../data/diff.js";
-import { OUTCOME, shortPath } from "../data/words.js";
+import { outcomeWords, shortPath } from "../data/words.js";
 import { diffTable } from "./diff.js";
 import { h, icon } from "./dom.js";
 import { markdown } from "./markdown.js";
 
 /** The card of a call. `context` has the session's directory, which cards are open, and how subagents' entries look. */
 export function toolCard(entry, context) {
-  const { name, input, result, answer } = entry;
+  const { name, input, result, answer, todos } = entry;
   const state = stateOf(entry, context);
-  const body = [inputView(name, input, result, context), childrenOf(entry, context), resultView(entry)].filter(Boolean);
+  const body = [todos ? todoList(todos) : inputView(name, input, result, context), childrenOf(entry, context), resultView(entry)].filter(Boolean);
   const isOpen = context.opened.get(entry.key) ?? opensBySelf(entry);
   const details = h(
     "details",
@@ -32,13 +32,13 @@ export function toolCard(entry, context) {
 
 /** What a call is about, in one line. */
 export function summaryOf(name, input, directory) {
-  const { file_path: file, notebook_path: notebook, path, command, pattern, url, query, description, prompt, questions } = input ?? {};
+  const { file_path: file, notebook_path: notebook, path, command, pattern, url, query, description, prompt, questions, subject, taskId, status } = input ?? {};
   const text =
     command ?? (name === "Task" || name === "Agent" ? (description ?? prompt) : undefined) ??
     (file || notebook ? shortPath(file ?? notebook, directory) : undefined) ??
     (pattern ? `${pattern}${path ? ` in ${shortPath(path, directory)}` : ""}` : undefined) ??
     (path ? shortPath(path, directory) : undefined) ??
-    url ?? query ?? questions?.[0]?.question ?? description ??
+    url ?? query ?? questions?.[0]?.question ?? subject ?? (taskId && status ? `Task ${taskId}: ${status.replace("_", " ")}` : undefined) ?? description ??
     Object.values(input ?? {}).find((value) => typeof value === "string") ?? "";
   return String(text).split("\n")[0].slice(0, 300);
 }
@@ -120,9 +120,9 @@ function childrenOf(entry, context) {
   return h("div", { class: "children" }, children.map((child) => context.entry(child)), drafts);
 }
 
-function resultView({ name, result }) {
+function resultView({ name, result, todos }) {
   if (!result) return null;
-  if (!result.isError && HIDDEN_RESULTS.has(name)) return null;
+  if (!result.isError && (todos || HIDDEN_RESULTS.has(name))) return null;
   const { content } = result;
   if (!content.length) return h("p", { class: "faint" }, "No output");
   const asMarkdown = name === "Task" || name === "Agent";
@@ -130,9 +130,8 @@ function resultView({ name, result }) {
 }
 
 function answerLine(answer) {
-  const how = OUTCOME[answer.outcome] ?? answer.outcome;
   const isNo = ["denied", "timed_out", "cancelled", "agent_ended"].includes(answer.outcome);
-  return h("p", { class: `answer ${isNo ? "no" : "yes"}` }, how, answer.message ? `: ${answer.message}` : "");
+  return h("p", { class: `answer ${isNo ? "no" : "yes"}` }, outcomeWords(answer));
 }
 
 function stateOf({ id, result, question, answer }, context) {
@@ -141,12 +140,12 @@ function stateOf({ id, result, question, answer }, context) {
   return context.isAtWork(id) ? "works" : "left";
 }
 
-function opensBySelf({ name, result, question, answer }) {
+function opensBySelf({ name, result, question, answer, isLatest }) {
   if (result?.isError) return true;
   // While it is asked about, the question shows what it would do.
   if (question && !answer) return false;
   // What a person decided stays in sight.
-  return Boolean(answer) || OPEN.has(name);
+  return Boolean(answer) || Boolean(isLatest) || OPEN.has(name);
 }
 
 function fields(input, directory) {

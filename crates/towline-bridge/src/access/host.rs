@@ -119,13 +119,14 @@ impl AllowedHosts {
         }
     }
 
+    /// Where something encrypts, a page that came without is not ours: somebody on the way may have written it.
     fn is_own_page(&self, origin: &str) -> bool {
         // `null` is what sandboxed frames and files say: anybody.
         let Some((scheme, authority)) = origin.split_once("://") else {
             return false;
         };
         let default_port = match (self.reach, scheme) {
-            (Reach::Plain | Reach::BehindProxy, "http") => 80,
+            (Reach::Plain, "http") => 80,
             (Reach::Tls | Reach::BehindProxy, "https") => 443,
             _ => return false,
         };

@@ -357,7 +357,7 @@ async fn carry_out(order: Control, ticket: Ticket, control: HostControl, outlet:
             };
             answer.map(|answer| Some(answer.to_json()))
         }
-        Control::Other(subtype, fields) => control.control(&subtype, &fields).await,
+        Control::Other(request) => control.request(*request).await,
     };
     let reply = match done {
         Ok(answer) => {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 use towline_protocol::{
-    Frame as LineFrame, Json, PermissionMode, PermissionUpdate, SessionId, Text, ToHost, Uuid,
-    dialect::pocket::BridgeId,
+    Frame as LineFrame, Json, PermissionMode, PermissionUpdate, Request, SessionId, Text, ToHost,
+    Uuid, dialect::pocket::BridgeId,
 };
 use utoipa::ToSchema;
 
@@ -201,8 +201,8 @@ pub enum Control {
         /// Only say what would change.
         dry_run: bool,
     },
-    /// Any other request of the protocol, by its subtype.
-    Other(String, Json),
+    /// Any other request of the protocol.
+    Other(Box<Request>),
 }
 
 /// What a client is told in return.

@@ -12,7 +12,7 @@ use towline_protocol::{
 
 use crate::{Frame, Kind, log::Write};
 
-use super::{Item, Output, Refusal, Reply, ViewerId, draft::Drafts};
+use super::{Item, Order, Output, Refusal, Reply, ViewerId, draft::Drafts};
 
 #[derive(Debug)]
 pub(super) struct Sequence {
@@ -67,6 +67,22 @@ impl Sequence {
         self.outputs.push_back(output);
     }
 
+    /// Has the agent do something after all that it is to do already, some of which waits for its frame to be written.
+    pub(super) fn put_out_in_turn(&mut self, order: Output) {
+        let mut waiting = self.held.iter_mut().rev().filter_map(|held| match held {
+            Held::Frame(_, _, then) => Some(then),
+            Held::Stream(_) | Held::Item(_) => None,
+        });
+        let has_order = |then: &&mut Vec<Output>| {
+            let mut orders = then.iter();
+            orders.any(|output| matches!(output, Output::Agent(..)))
+        };
+        match waiting.find(has_order) {
+            Some(then) => then.push(order),
+            None => self.outputs.push_back(order),
+        }
+    }
+
     /// Whether everything is shown.
     pub(super) fn is_caught_up(&self) -> bool {
         self.held.is_empty()
@@ -97,7 +113,8 @@ impl Sequence {
         }
     }
 
-    /// Tells whoever waits for something to be written that it is not, and why. It will be when it can be.
+    /// Tells whoever waits for something to be written that it is not, and why. It will be when it can be. Nobody has to
+    /// wait that long for the agent to be stopped.
     pub(super) fn excuse(&mut self, why: &str) {
         for held in &mut self.held {
             let Held::Frame(_, _, then) = held else {
@@ -109,6 +126,7 @@ impl Sequence {
                         let reply = Reply::Refused(Refusal::Waits(why.to_owned()));
                         self.outputs.push_back(Output::Reply(ticket, reply));
                     }
+                    Output::Agent(_, _, Order::Control(..)) => self.outputs.push_back(output),
                     other => then.push(other),
                 }
             }

@@ -9,10 +9,10 @@ mod waiting;
 use std::collections::{HashMap, VecDeque};
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use towline_protocol::{
     Assistant, Frame as LineFrame, Number, PermissionMode, SessionId, SessionState, System, Text,
-    ToHost, TurnResult, Uuid,
+    ToHost, TurnResult, Uuid, Wire as _,
     dialect::pocket::{BridgeId, ClientMessageId, Status},
 };
 
@@ -259,6 +259,7 @@ impl Session {
             id: id.to_owned(),
             outcome: verdict.outcome,
             by: Some(by),
+            accepted: accepted(&verdict),
             message: verdict.message,
         };
         let then = vec![
@@ -376,12 +377,7 @@ impl Session {
             }
             AgentEvent::Withdrawn(id, outcome) => {
                 if self.question(&id).is_ok() {
-                    let answered = Answered {
-                        id,
-                        outcome,
-                        by: None,
-                        message: None,
-                    };
+                    let answered = Answered::by_itself(id, outcome);
                     self.close_question(answered, Vec::new(), now);
                 }
             }
@@ -511,12 +507,7 @@ impl Session {
 
     fn end_questions(&mut self, outcome: Outcome, now: u64) {
         for question in std::mem::take(&mut self.questions) {
-            let answered = Answered {
-                id: question.id,
-                outcome,
-                by: None,
-                message: None,
-            };
+            let answered = Answered::by_itself(question.id, outcome);
             self.close_question(answered, Vec::new(), now);
         }
     }
@@ -577,6 +568,14 @@ impl Session {
                 .put_out(Output::Write(Write::Session(Box::new(self.record.clone()))));
         }
     }
+}
+
+/// What changes with an answer besides, for whoever looks at it later.
+fn accepted(verdict: &Verdict) -> Vec<Value> {
+    let updates = verdict.updates().iter();
+    let updates = updates.map(|update| update.to_json().parse());
+    // Our own types can be read by anybody.
+    updates.filter_map(Result::ok).collect()
 }
 
 /// How many questions that are over are remembered.

@@ -2,6 +2,7 @@
 
 mod elsewhere;
 mod modes;
+mod order;
 mod random;
 mod scene;
 mod start_up;
@@ -354,6 +355,32 @@ fn after_a_restart_numbers_go_on_and_what_was_open_is_cancelled() {
         matches!(again, Reply::Accepted { repeated: true, .. }),
         "{again:?}"
     );
+}
+
+#[test]
+fn an_answer_says_what_was_accepted_with_it_and_nothing_else() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    let rule = json!({"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls:*"}], "behavior": "allow",
+        "destination": "session"});
+    for (id, remember, accepted) in [
+        ("q1", Remember::Once, json!([])),
+        ("q2", Remember::Session, json!([rule])),
+    ] {
+        scene.agent(&session, AgentEvent::Asked(suggesting(id)));
+        let decision = Decision::Allow {
+            input: None,
+            remember,
+            mode: None,
+            updates: None,
+        };
+        scene.answer(&session, id, decision);
+        let frames = scene.frames(&session);
+        let last = frames.iter().rfind(|frame| frame.kind == Kind::Answer);
+        let body: serde_json::Value = serde_json::from_str(&last.unwrap().body).unwrap();
+        let said = body.get("accepted").cloned().unwrap_or(json!([]));
+        assert_eq!(said, accepted, "{id}");
+    }
 }
 
 #[test]

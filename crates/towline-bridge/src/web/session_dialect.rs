@@ -27,7 +27,7 @@ use towline_protocol::{
 };
 
 use crate::{
-    Begun, Content, Denial, Frame, Input, NoteCode, Shown, Viewer, Wish,
+    Begun, Beyond, Content, Denial, Frame, Input, NoteCode, Shown, Viewer, Wish,
     access::Who,
     hub::{From, Item, Scope, Setup},
 };
@@ -212,13 +212,17 @@ impl Talk {
     }
 
     async fn heard(&mut self, text: String) -> Result<(), Gone> {
-        let line = match ToAgent::from_json(text) {
+        let mut line = match ToAgent::from_json(text) {
             Ok(line) => line,
             Err(error) => {
                 let words = error.to_string();
                 return self.complain(&ErrorCode::InvalidMessage, words).await;
             }
         };
+        if !self.site.desk.allows_bypass() && wanted::leaves_out_servers(&mut line) {
+            let words = format!("left out of this session: {}", Beyond::Servers);
+            self.complain(&ErrorCode::RequestFailed, words).await?;
+        }
         match self.dialect.from_host(line) {
             Ok(lines) => {
                 for line in lines {

@@ -29,6 +29,43 @@ test("a turn becomes what is shown of it", () => {
   assert.equal(hasInput(state, "one"), true);
 });
 
+test("a list that is kept with calls is shown as it was after each, and unfolded after the last", () => {
+  const task = (id, subject) => ({ whole: { task: { id, subject } } });
+  const state = after(
+    frames(
+      assistant(1, [call("t1", "TaskCreate", { subject: "Bake", activeForm: "Baking" })]),
+      toolResult(2, "t1", "created", task("1", "Bake")),
+      assistant(3, [call("t2", "TaskCreate", { subject: "Eat" })]),
+      toolResult(4, "t2", "created", task("2", "Eat")),
+      assistant(5, [call("t3", "TaskUpdate", { taskId: "1", status: "in_progress" })]),
+      toolResult(6, "t3", "updated", { whole: { success: true, taskId: "1" } }),
+      assistant(7, [call("t4", "TaskUpdate", { taskId: "9", status: "completed" })]),
+      toolResult(8, "t4", "not found", { whole: { success: false, error: "Task not found" } }),
+      assistant(9, [call("t5", "Bash", { command: "ls" })]),
+      toolResult(10, "t5", "a.txt"),
+    ),
+  );
+  const lists = state.entries.map(({ todos }) => todos && todos.map(({ content, status }) => `${content} ${status}`));
+  assert.deepEqual(lists, [["Bake pending"], ["Bake pending", "Eat pending"], ["Bake in_progress", "Eat pending"], null, null]);
+  assert.deepEqual(state.entries.map(({ isLatest }) => Boolean(isLatest)), [false, false, true, false, false]);
+  const [first] = state.entries;
+  assert.ok(!first.stamp.includes("l"), "it is shown anew when it is not the latest any more");
+
+  after(
+    frames(
+      assistant(11, [call("t6", "TaskUpdate", { taskId: "1", status: "deleted" })]),
+      toolResult(12, "t6", "updated", { whole: { success: true, taskId: "1" } }),
+      assistant(13, [call("t7", "TaskList")]),
+      toolResult(14, "t7", "#2", { whole: { tasks: [{ id: "2", subject: "Eat", status: "completed" }] } }),
+      assistant(15, [call("t8", "TaskUpdate", { taskId: "7", status: "in_progress" })]),
+      toolResult(16, "t8", "updated", { whole: { success: true, taskId: "7" } }),
+    ),
+    state,
+  );
+  const later = state.entries.slice(5).map(({ todos }) => todos.map(({ content, status }) => `${content} ${status}`));
+  assert.deepEqual(later, [["Eat pending"], ["Eat completed"], ["Eat completed", "Task 7 in_progress"]]);
+});
+
 test("a frame that comes twice, or late, is there once", () => {
   const all = frames(input(1, "hello"), assistant(2, [text("a")]), assistant(3, [text("b")]));
   const state = after([...all, ...all, all[1]]);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ApiError, readError, withQuery } from "../../page/data/api.js";
 import { editRows, parseUnified, patchRows } from "../../page/data/diff.js";
 import { inOrder, matching, put, titleOf, waiting } from "../../page/data/list.js";
-import { ago, count, dollars, duration, plain, savedWhere, sessionOffer, shortPath, suggestionWords, usage } from "../../page/data/words.js";
+import { ago, count, dollars, duration, outcomeWords, plain, savedWhere, sessionOffer, shortPath, suggestionWords, usage } from "../../page/data/words.js";
 
 const record = (id, more = {}) => ({ id, directory: "/home/me/project", agent: "offline", status: "idle", active_at: 0, last_seq: 0, archived: false, ...more });
 const signs = (rows) => rows.map(({ sign, text }) => sign + text);
@@ -96,6 +96,24 @@ test("allowing for the session offers what the agent suggests, and nothing where
   assert.equal(sessionOffer([]), null);
   assert.equal(sessionOffer([rule("ls:*")]), "Allow, and accept for this session: allow Bash(ls:*)");
   assert.ok(sessionOffer([rule("x".repeat(1000))]).length < 220);
+});
+
+test("how a question ended says what was accepted, in the words of the button", () => {
+  const rule = (destination, ruleContent = "ls:*") => ({ type: "addRules", behavior: "allow", destination, rules: [{ toolName: "Bash", ruleContent }] });
+  const mode = { type: "setMode", mode: "acceptEdits", destination: "session" };
+  for (const [answer, words] of [
+    [{ outcome: "allowed" }, "Allowed"],
+    [{ outcome: "allowed", accepted: [mode] }, "Allowed"],
+    [{ outcome: "denied", message: "not today" }, "Denied: not today"],
+    [{ outcome: "answered", message: "green" }, "Answered: green"],
+    [{ outcome: "allowed_for_session", accepted: [rule("session"), mode] }, "Allowed, and accepted for this session: allow Bash(ls:*) · mode: Accept edits"],
+    [{ outcome: "allowed_and_saved", accepted: [rule("localSettings")] }, "Allowed, rule saved for me in this project: allow Bash(ls:*)"],
+    [{ outcome: "timed_out" }, "Nobody answered: denied"],
+    [{ outcome: "of a later version" }, "of a later version"],
+  ]) assert.equal(outcomeWords(answer), words);
+  const [offered, accepted] = [sessionOffer([rule("localSettings")]), outcomeWords({ outcome: "allowed_for_session", accepted: [rule("session")] })];
+  assert.equal(accepted, offered.replace("Allow, and accept", "Allowed, and accepted"));
+  assert.ok(outcomeWords({ outcome: "allowed_for_session", accepted: [rule("session", "x".repeat(1000))] }).length < 220);
 });
 
 test("an answer is read out without its signs", () => {

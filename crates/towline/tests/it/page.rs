@@ -18,6 +18,8 @@ struct Bridge {
     child: Child,
     link: String,
     room: TempDir,
+    /// What the model says to the real CLI.
+    api: Option<ScriptApi>,
 }
 
 impl Bridge {
@@ -52,7 +54,12 @@ impl Bridge {
             .collect();
         let link = said.iter().find_map(|line| line.strip_prefix("open "));
         let link = link.unwrap_or_else(|| panic!("said {said:?}")).to_owned();
-        Self { child, link, room }
+        Self {
+            child,
+            link,
+            room,
+            api: None,
+        }
     }
 
     fn project(&self) -> PathBuf {
@@ -198,6 +205,7 @@ fn play(flow: &str, start: impl Fn() -> Bridge) {
             .env("SHOTS", &shots)
             .env("FLOW", flow)
             .env("PROJECT", bridge.project())
+            .env("API", bridge.api.as_ref().map_or("", |api| &api.url))
             .output()
             .unwrap();
         let seen = String::from_utf8_lossy(&ran.stderr);
@@ -238,8 +246,8 @@ impl Drop for ScriptApi {
     }
 }
 
-/// Plays a flow with the real CLI; what the model says to it is in a script of `tests/data`.
-fn play_with_real_cli(flow: &str, script: &str) {
+/// Plays a flow with the real CLI, started with these flags; what the model says to it is in a script of `tests/data`.
+fn play_with_real_cli(flow: &str, script: &str, flags: &[&str]) {
     if !real_cli::is_slow_wanted("the real CLI behind the page") {
         return;
     }
@@ -247,7 +255,6 @@ fn play_with_real_cli(flow: &str, script: &str) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let script = fs::read_to_string(data.join(script)).unwrap();
     // Each size has a script of its own to play.
-    let apis = std::cell::RefCell::new(Vec::new());
     play(flow, || {
         let room = tempfile::tempdir().unwrap();
         let [home, project] = ["home", "project"].map(|name| room.path().join(name));
@@ -263,7 +270,7 @@ fn play_with_real_cli(flow: &str, script: &str) {
         let agent = clean.get_program().to_str().unwrap();
         fs::write(
             &config,
-            format!("[[agents]]\nname = \"claude\"\ncommand = \"{agent}\"\n"),
+            format!("[[agents]]\nname = \"claude\"\ncommand = \"{agent}\"\nargs = {flags:?}\n"),
         )
         .unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_towline"));
@@ -274,21 +281,45 @@ fn play_with_real_cli(flow: &str, script: &str) {
             }
         }
         command.env("HOME", &home).current_dir(&project);
-        apis.borrow_mut().push(api);
         let config = config.to_str().unwrap().to_owned();
-        Bridge::of(room, command, &["--config", &config, "--agent", "claude"])
+        let mut bridge = Bridge::of(room, command, &["--config", &config, "--agent", "claude"]);
+        bridge.api = Some(api);
+        bridge
     });
 }
 
 #[test]
 fn the_real_cli_is_driven_from_the_page() {
-    play_with_real_cli("real-cli", "page.toml");
+    play_with_real_cli("real-cli", "page.toml", &[]);
 }
 
 #[test]
 fn a_whole_session_with_the_real_cli_is_had_from_the_page() {
-    play_with_real_cli("real-session", "page-session.toml");
+    play_with_real_cli("real-session", "page-session.toml", &[]);
 }
+
+#[test]
+fn what_the_real_cli_does_can_be_seen_and_found_by_who_typed_the_token() {
+    play_with_real_cli("real-tools", "page-tools.toml", TASK_TOOLS);
+}
+
+#[test]
+fn a_dead_real_cli_and_a_connection_cut_in_a_message_lose_nothing() {
+    play_with_real_cli("real-trouble", "page-trouble.toml", &[]);
+}
+
+#[test]
+fn eight_tabs_get_what_happens_and_can_each_say_something() {
+    play_with_real_cli("tabs", "page-tabs.toml", &[]);
+}
+
+#[test]
+fn what_the_pictures_of_the_readme_show_is_there() {
+    play_with_real_cli("readme", "page-readme.toml", TASK_TOOLS);
+}
+
+/// The CLI has tools to keep a list with, and offers them to who allows them.
+const TASK_TOOLS: &[&str] = &["--allowedTools", "TaskCreate,TaskUpdate"];
 
 fn offline() -> Bridge {
     Bridge::start(&["--agent", "offline"])
@@ -303,6 +334,20 @@ fn somebody_who_has_nothing_has_something_done() {
 #[test]
 fn somebody_without_the_link_is_told_where_it_is() {
     play("login", offline);
+}
+
+#[test]
+fn where_the_bridge_encrypts_the_page_does_all_the_same() {
+    let room = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let [certificate, key] = ["cert.pem", "key.pem"].map(|name| room.path().join(name));
+    fs::write(&certificate, made.cert.pem()).unwrap();
+    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let [certificate, key] = [&certificate, &key].map(|path| path.to_str().unwrap());
+    let tls = ["--tls-cert", certificate, "--tls-key", key];
+    play("encrypted", || {
+        Bridge::start(&[&["--agent", "offline"], &tls[..]].concat())
+    });
 }
 
 #[test]

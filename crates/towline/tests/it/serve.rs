@@ -7,10 +7,11 @@ mod http;
 mod ready;
 mod roots;
 mod security;
+mod tls;
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -30,6 +31,8 @@ pub(crate) struct Served {
     child: Child,
     folder: TempDir,
     address: String,
+    /// What it printed to be opened.
+    link: String,
     pub(crate) token: String,
 }
 
@@ -70,6 +73,7 @@ impl Served {
             folder,
             address,
             token: token.to_owned(),
+            link,
         }
     }
 
@@ -101,16 +105,7 @@ impl Served {
         if let Some(token) = token {
             request = request.with_header("Authorization", format!("Bearer {token}"));
         }
-        let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        match tungstenite::client(request, stream) {
-            Ok((socket, _)) => Ok(Client {
-                socket,
-                names: BTreeMap::new(),
-            }),
-            Err(HandshakeError::Failure(error)) => Err(error),
-            Err(HandshakeError::Interrupted(_)) => panic!("no answer in time"),
-        }
+        Client::over(self.stream(), request)
     }
 
     /// How much memory it has, in KiB.
@@ -183,12 +178,24 @@ impl Drop for Served {
 }
 
 /// A client, with names for what it learns.
-pub(crate) struct Client {
-    pub(crate) socket: WebSocket<TcpStream>,
+pub(crate) struct Client<S = TcpStream> {
+    pub(crate) socket: WebSocket<S>,
     names: BTreeMap<String, Value>,
 }
 
-impl Client {
+impl<S: Read + Write> Client<S> {
+    /// Asks for a WebSocket over a stream, encrypted or not.
+    fn over(stream: S, request: ClientRequestBuilder) -> Result<Self, SocketError> {
+        match tungstenite::client(request, stream) {
+            Ok((socket, _)) => Ok(Self {
+                socket,
+                names: BTreeMap::new(),
+            }),
+            Err(HandshakeError::Failure(error)) => Err(error),
+            Err(HandshakeError::Interrupted(_)) => panic!("no answer in time"),
+        }
+    }
+
     /// Says something; `$NAME` stands for what was heard under that name.
     pub(crate) fn say(&mut self, message: &Value) {
         let message = self.filled(message);

@@ -162,6 +162,35 @@ fn what_is_wrong_is_told_with_its_code_and_the_connection_goes_on() {
         ]);
     }
 
+    // Nor around the rules: a server is a command, and nobody knows what an unknown request does.
+    let servers = json!({"calc": {"command": "touch", "args": ["started"]}});
+    for (request, words) in [
+        (
+            json!({"subtype": "mcp_set_servers", "servers": servers}),
+            "~MCP servers are not set",
+        ),
+        (json!({"subtype": "run_anything"}), "~does not know"),
+    ] {
+        host.say(&json!({"type": "control_request", "request_id": "beyond", "request": request}));
+        host.expect(&[
+            json!({"type": "error", "request_id": "beyond", "error": {"code": "REQUEST_FAILED", "message": words}}),
+        ]);
+    }
+    let mut host = bridge.connect("/ws/session").unwrap();
+    host.say(&json!({
+        "type": "control_request", "request_id": "i", "request": {"subtype": "initialize", "mcp_servers": servers},
+    }));
+    let heard = host.expect(&[
+        json!({"type": "error", "error": {"code": "REQUEST_FAILED", "message": "~MCP servers are not set"}}),
+        json!({"type": "control_response", "request_id": "i"}),
+        json!({"type": "system", "subtype": "init"}),
+    ]);
+    assert_eq!(
+        heard.last().unwrap()["mcp_servers"],
+        json!([]),
+        "{heard:#?}"
+    );
+
     for query in [
         "cwd=/etc",
         "agent=nobody",
@@ -171,6 +200,31 @@ fn what_is_wrong_is_told_with_its_code_and_the_connection_goes_on() {
         host.say(&initialize());
         host.expect(&[
             json!({"type": "error", "error": {"code": "REQUEST_FAILED", "message": "*"}}),
+        ]);
+    }
+}
+
+#[test]
+fn where_nobody_has_to_be_asked_a_host_may_want_anything_of_the_agent() {
+    let bridge = Served::with(tempfile::tempdir().unwrap(), |command| {
+        command.args(["--agent", "offline", "--allow-bypass-permissions"]);
+    });
+    let mut host = bridge.connect("/ws/session").unwrap();
+    host.say(&initialize());
+    host.expect(&[json!({"type": "control_response", "request_id": "init-1"})]);
+    host.say(&json!({
+        "type": "control_request", "request_id": "settings", "request": {"subtype": "apply_flag_settings", "settings": {}},
+    }));
+    host.expect(&[json!({"type": "control_response", "request_id": "settings"})]);
+    for request in [
+        json!({"subtype": "mcp_set_servers", "servers": {"calc": {"command": "calc"}}}),
+        json!({"subtype": "run_anything"}),
+    ] {
+        // The words are those of the agent, which has neither.
+        let words = format!("~subtype: {}", request["subtype"].as_str().unwrap());
+        host.say(&json!({"type": "control_request", "request_id": "beyond", "request": request}));
+        host.expect(&[
+            json!({"type": "error", "request_id": "beyond", "error": {"code": "REQUEST_FAILED", "message": words}}),
         ]);
     }
 }

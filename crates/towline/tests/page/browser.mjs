@@ -1,7 +1,7 @@
 // What every flow needs: a browser with a page on the bridge, and what is said when something is not seen.
 //
 // From the environment: CHROMIUM and DRIVER (see .ci/browser), LINK as the bridge printed it, WIDTH and HEIGHT, SHOTS for
-// the pictures, FLOW for their names, PROJECT where sessions work.
+// the pictures, FLOW for their names, PROJECT where sessions work, and API where the scripted one is, for the real CLI.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -13,16 +13,17 @@ export const size = { width: Number(process.env.WIDTH), height: Number(process.e
 export const isSmall = size.width < 800;
 export const project = process.env.PROJECT;
 export const link = process.env.LINK;
+export const token = link.split("#token=")[1];
 
 /** Runs a flow. It fails on any error of the page, one that is only on the console included. */
-export async function flow(steps, { at = link, scheme = isSmall ? "dark" : "light", allowed = /^$/ } = {}) {
+export async function flow(steps, { at = link, scheme = isSmall ? "dark" : "light", allowed = /^$/, viewport = size, scale = 1 } = {}) {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
-  const context = await browser.newContext({ viewport: size, colorScheme: scheme });
+  const context = await browser.newContext({ viewport, deviceScaleFactor: scale, colorScheme: scheme, ignoreHTTPSErrors: true });
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const problems = [];
-  page.on("pageerror", (error) => problems.push(`error: ${error.stack}`));
-  page.on("console", (message) => {
+  context.on("weberror", (error) => problems.push(`error: ${error.error().stack}`));
+  context.on("console", (message) => {
     if (["error", "warning"].includes(message.type()) && !allowed.test(message.text())) problems.push(message.text());
   });
   const shot = (name) => page.screenshot({ path: path.join(process.env.SHOTS, `${process.env.FLOW}-${name}-${size.width}.png`) });
@@ -30,7 +31,7 @@ export async function flow(steps, { at = link, scheme = isSmall ? "dark" : "ligh
     if (at) await page.goto(at);
     await steps({ page, context, shot });
     assert.deepEqual(problems, [], "the page complains");
-    await fits(page);
+    await fits(page, viewport);
   } catch (error) {
     await shot("failed").catch(() => {});
     console.error(`${error.stack}\n${problems.join("\n")}\n--- seen:\n${await page.innerText("body").catch(() => "")}`);
@@ -41,9 +42,9 @@ export async function flow(steps, { at = link, scheme = isSmall ? "dark" : "ligh
 }
 
 /** Nothing is wider than the screen. */
-export async function fits(page) {
+async function fits(page, screen) {
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(width <= size.width, `the page is ${width} wide on a screen of ${size.width}`);
+  assert.ok(width <= screen.width, `the page is ${width} wide on a screen of ${screen.width}`);
 }
 
 /** Begins a session with these words. */
@@ -134,6 +135,110 @@ export async function until(what, look, holds) {
     if (Date.now() > end) assert.fail(`${what}: ${JSON.stringify(found)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/** Lets a reply of the scripted API go on that waits at this gate. */
+export async function release(gate) {
+  const released = await fetch(`${process.env.API}/_script/release/${gate}`, { method: "POST" });
+  assert.ok(released.ok, `${gate}: ${released.status}`);
+}
+
+/** What the scripted API was asked, the latest last. */
+export const asked = () => fetch(`${process.env.API}/_script/requests`).then((answer) => answer.json());
+
+/** Waits until the message that is being written ends like this, while it is written. */
+export const grows = (page, words) => page.locator(".growing", { hasText: words }).first().waitFor();
+
+/** Lets somebody in who has typed this. */
+export async function logIn(page, words) {
+  await page.getByLabel("Link or token").fill(words);
+  await page.getByRole("button", { name: "Let me in" }).click();
+}
+
+/** Somebody without the link is told where it is; a wrong token does not let in, the right one does, and is not kept. */
+export async function logInFromNowhere(page, shot) {
+  const home = new URL("/", link).href;
+  await page.goto(home);
+  await page.getByText("towline serve").waitFor();
+  await shot("box");
+  await logIn(page, "not-the-token-not-the-token-not");
+  await page.getByRole("alert").filter({ hasText: "wrong" }).waitFor();
+  await logIn(page, `${home}#token=${token}`);
+  await page.getByRole("link", { name: "New" }).waitFor();
+  const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+  assert.ok(!stored.includes(token), "the token is kept where a script can read it");
+}
+
+/** Pastes a picture of so many pixels and sends it with these words. */
+export async function sendPicture(page, words, pixels) {
+  await page.getByRole("textbox", { name: "Message" }).evaluate(async (field, pixels) => {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = pixels;
+    const context = canvas.getContext("2d");
+    context.fillStyle = "teal";
+    context.fillRect(0, 0, pixels, pixels);
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve));
+    const data = new DataTransfer();
+    data.items.add(new File([blob], "square.png", { type: "image/png" }));
+    field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  }, pixels);
+  await page.locator(".thumbnail img").waitFor();
+  await say(page, words);
+  const picture = page.locator(".entries .mine img.picture");
+  await picture.waitFor();
+  assert.equal(await picture.evaluate((image) => image.naturalWidth), pixels);
+}
+
+/** The agent of the session is gone: that is said, and seen. */
+export async function seeDeath(page, shot) {
+  await page.getByText("The agent ended unexpectedly").waitFor();
+  await page.locator('.status-place[data-is="dead"]').waitFor();
+  await shot("dead");
+}
+
+export async function toList(page) {
+  await page.goto(new URL("/#/", link).href);
+  await page.getByRole("searchbox", { name: "Search sessions" }).waitFor();
+}
+
+/** The rows of the list of sessions. */
+export const rowsOf = (page) => page.locator("#side nav > ul").first().locator(".session-row");
+
+/** Looks for a word among the sessions: it was said in one and not in another. Goes to where it was said. */
+export async function searchFor(page, shot, word, { said, unsaid }) {
+  await toList(page);
+  const rows = rowsOf(page);
+  await rows.filter({ hasText: said }).waitFor();
+  await rows.filter({ hasText: unsaid }).waitFor();
+  await page.getByRole("searchbox").fill(word);
+  await rows.filter({ hasText: unsaid }).waitFor({ state: "detached" });
+  // What was just said is found a moment later: the index is filled in the background.
+  await until("what was said is found", async () => {
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("searchbox").fill(word);
+    return page.getByText("Said in sessions here").waitFor({ timeout: 2_000 }).then(() => true, () => false);
+  }, Boolean);
+  await shot("search");
+  await page.locator("mark", { hasText: word }).first().click();
+  await page.locator(".found").waitFor();
+}
+
+/** The connection is lost, which is said, and comes back when somebody wants it to. */
+export async function seeLost(page, shot, { cut, mend }, meanwhile = async () => {}) {
+  let tries = 0;
+  const count = () => (tries += 1);
+  page.on("websocket", count);
+  await cut();
+  await page.getByText("No connection to the bridge").waitFor();
+  await page.getByText("Not connected").waitFor();
+  await shot("lost");
+  await meanwhile();
+  // By then the pauses are so long that it does not come back by itself before the button is pressed.
+  await until("it is tried a few times", () => tries, (tries) => tries >= 4);
+  page.off("websocket", count);
+  await mend();
+  await page.getByRole("button", { name: "Try now" }).click();
+  await page.getByText("No connection to the bridge").waitFor({ state: "detached" });
 }
 
 export const inProject = (name) => path.join(project, name);

@@ -15,7 +15,7 @@ await flow(async ({ page, shot }) => {
   // With a rule for the session the same is not asked about again.
   await say(page, "run node -e 1");
   await page.locator("form.question").getByRole("button", { name: /^Allow, and accept for this session: allow Bash/ }).click();
-  await outcome(page, "Allowed for this session");
+  await outcome(page, /^Allowed, and accepted for this session: allow Bash\(node -e 1/);
   await ready(page);
   await say(page, "run node -e 1");
   await seen(page, "run node -e 1");

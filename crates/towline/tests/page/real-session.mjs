@@ -1,8 +1,10 @@
 // A whole session with the real CLI: denied, allowed for the session, an edit and its diff, a plan in its own mode, a cut
 // connection, a stop, an end and a return. What the model says is in tests/data/page-session.toml.
 
-import { assert, begin, chooseMode, click, flow, fs, inProject, isSmall, menu, outcome, planTwice, ready, say, seeChanges, seen } from "./browser.mjs";
-import { complaints, cut, mend, there } from "./relay.mjs";
+import { assert, begin, chooseMode, click, flow, fs, inProject, isSmall, menu, outcome, planTwice, ready, say, seeChanges, seeLost, seen } from "./browser.mjs";
+import * as relay from "./relay.mjs";
+
+const { complaints, cut, there } = relay;
 
 await flow(
   async ({ page, shot }) => {
@@ -18,7 +20,7 @@ await flow(
 
     await say(page, "count");
     await click(page, /^Allow, and accept for this session: allow Bash/);
-    await outcome(page, "Allowed for this session");
+    await outcome(page, /^Allowed, and accepted for this session: allow Bash\(node -e 1/);
     await ready(page);
     await say(page, "count again");
     await seen(page, "Counted again.");
@@ -46,12 +48,7 @@ await flow(
     // A question outlives the connection.
     await say(page, "compute");
     await page.locator("form.question").waitFor();
-    await cut();
-    await page.getByText("No connection to the bridge").waitFor();
-    await shot("lost");
-    await mend();
-    await page.getByRole("button", { name: "Try now" }).click();
-    await page.getByText("No connection to the bridge").waitFor({ state: "detached" });
+    await seeLost(page, shot, relay);
     assert.equal(await page.locator("form.question").count(), 1);
     await click(page, "Allow once");
     await seen(page, "Computed after the cut.");

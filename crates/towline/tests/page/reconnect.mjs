@@ -1,8 +1,10 @@
 // A connection that breaks while the agent writes: nothing is lost, nothing is there twice, what was written meanwhile runs
 // once. Between the page and the bridge stands a relay that can be cut.
 
-import { assert, flow, ready, say, seen, until } from "./browser.mjs";
-import { complaints, cut, mend, there } from "./relay.mjs";
+import { assert, flow, ready, say, seeLost, seen, until } from "./browser.mjs";
+import * as relay from "./relay.mjs";
+
+const { complaints, cut, mend, there } = relay;
 
 await flow(
   async ({ page, shot }) => {
@@ -11,15 +13,10 @@ await flow(
     const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(" ");
     await say(page, `think ${words}`);
     await page.locator(".growing").first().waitFor();
-    await cut();
-    await page.getByText("No connection to the bridge").waitFor();
-    await page.getByText("Not connected").waitFor();
-    await shot("lost");
-    await say(page, "think of what was said meanwhile");
-    await page.getByText("Waits for the connection").waitFor();
-    await mend();
-    await page.getByRole("button", { name: "Try now" }).click();
-    await page.getByText("No connection to the bridge").waitFor({ state: "detached" });
+    await seeLost(page, shot, relay, async () => {
+      await say(page, "think of what was said meanwhile");
+      await page.getByText("Waits for the connection").waitFor();
+    });
     await page.locator(".entries .mine", { hasText: "meanwhile" }).waitFor();
     await until("both turns end", () => page.locator(".turn-end").count(), (count) => count === 2);
     await ready(page);

@@ -16,6 +16,31 @@ const relay = http.createServer((request, response) => {
   response.on("close", () => on.destroy());
   request.pipe(on);
 });
+relay.on("upgrade", (request, socket, head) => {
+  const headers = { ...request.headers, host: bridge.host, origin: bridge.origin };
+  const on = http.request({ host: bridge.hostname, port: bridge.port, path: request.url, headers });
+  const line = ({ statusCode, statusMessage, rawHeaders }) => {
+    const pairs = rawHeaders.flatMap((name, index) => (index % 2 ? [] : [`${name}: ${rawHeaders[index + 1]}`]));
+    return [`HTTP/1.1 ${statusCode} ${statusMessage}`, ...pairs, "", ""].join("\r\n");
+  };
+  on.on("upgrade", (answer, other, rest) => {
+    socket.write(line(answer));
+    socket.write(rest);
+    other.write(head);
+    socket.pipe(other).pipe(socket);
+    for (const [one, two] of [[socket, other], [other, socket]]) {
+      one.on("error", () => two.destroy());
+      one.on("close", () => two.destroy());
+    }
+  });
+  on.on("response", (answer) => {
+    socket.write(line(answer));
+    answer.pipe(socket);
+  });
+  on.on("error", () => socket.destroy());
+  socket.on("error", () => on.destroy());
+  on.end();
+});
 relay.on("connection", (socket) => {
   open.add(socket);
   socket.on("close", () => open.delete(socket));
@@ -33,4 +58,4 @@ export const mend = () => listen(port);
 /** The link to the bridge, through the relay. */
 export const there = link.replace(bridge.host, `127.0.0.1:${port}`);
 /** What a browser says of a connection that is cut. */
-export const complaints = /ERR_CONNECTION|ERR_EMPTY|ERR_INCOMPLETE|Failed to load resource/;
+export const complaints = /ERR_CONNECTION|ERR_EMPTY|ERR_INCOMPLETE|Failed to load resource|WebSocket connection to/;

@@ -1,11 +1,6 @@
 // Many sessions: listed, found, changed, stopped, ended, resumed.
 
-import { assert, begin, chooseMode, flow, link, menu, ready, say, seen, until } from "./browser.mjs";
-
-const toList = async (page) => {
-  await page.goto(new URL("/#/", link).href);
-  await page.getByRole("searchbox", { name: "Search sessions" }).waitFor();
-};
+import { assert, begin, chooseMode, flow, menu, ready, rowsOf, say, searchFor, seen, toList } from "./browser.mjs";
 
 await flow(async ({ page, shot }) => {
   await begin(page, "think of a walrus");
@@ -21,21 +16,7 @@ await flow(async ({ page, shot }) => {
   await page.evaluate(() => document.activeElement.blur());
   await chooseMode(page, "plan");
 
-  await toList(page);
-  const rows = page.locator("#side nav > ul").first().locator(".session-row");
-  await rows.filter({ hasText: "think of a walrus" }).waitFor();
-  await rows.filter({ hasText: "run sleep 60" }).waitFor();
-  await page.getByRole("searchbox").fill("walrus");
-  await rows.filter({ hasText: "run sleep 60" }).waitFor({ state: "detached" });
-  // What was just said is found a moment later: the index is filled in the background.
-  await until("what was said is found", async () => {
-    await page.getByRole("searchbox").fill("");
-    await page.getByRole("searchbox").fill("walrus");
-    return page.getByText("Said in sessions here").waitFor({ timeout: 2_000 }).then(() => true, () => false);
-  }, Boolean);
-  await shot("search");
-  await page.locator("mark", { hasText: "walrus" }).first().click();
-  await page.locator(".found").waitFor();
+  await searchFor(page, shot, "walrus", { said: "think of a walrus", unsaid: "run sleep 60" });
 
   const ended = new URL(page.url()).hash.split("/").slice(0, 3).join("/");
   await menu(page, "End the session…");
@@ -44,7 +25,7 @@ await flow(async ({ page, shot }) => {
   await page.waitForURL(/#\/$/);
   await toList(page);
   await page.getByRole("searchbox").fill("");
-  await rows.filter({ hasText: "think of a walrus" }).waitFor({ state: "detached" });
+  await rowsOf(page).filter({ hasText: "think of a walrus" }).waitFor({ state: "detached" });
 
   // It is among the older ones, with what was said, and goes on from there: the session that it was, and a copy of it.
   await page.reload();

@@ -1,6 +1,6 @@
 // What the agent does, to be seen: differences, lists, thoughts, pictures, Markdown that cannot do harm, the project's changes.
 
-import { assert, begin, flow, fs, inProject, ready, say, seeChanges, seen } from "./browser.mjs";
+import { assert, begin, flow, fs, inProject, ready, say, seeChanges, seen, sendPicture } from "./browser.mjs";
 
 await flow(async ({ page, shot }) => {
   fs.writeFileSync(inProject("poem.txt"), "one\ntwo\nthree\n");
@@ -31,21 +31,7 @@ await flow(async ({ page, shot }) => {
   assert.equal(await page.locator(".timeline script, .timeline img[src=x]").count(), 0);
 
   // A picture is pasted and goes with the message.
-  await page.getByRole("textbox", { name: "Message" }).evaluate(async (field) => {
-    const canvas = document.createElement("canvas");
-    canvas.width = canvas.height = 40;
-    const context = canvas.getContext("2d");
-    context.fillStyle = "teal";
-    context.fillRect(0, 0, 40, 40);
-    const blob = await new Promise((resolve) => canvas.toBlob(resolve));
-    const data = new DataTransfer();
-    data.items.add(new File([blob], "square.png", { type: "image/png" }));
-    field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-  });
-  await page.locator(".thumbnail img").waitFor();
-  await say(page, "think what is this");
-  await page.locator(".entries .mine img.picture").waitFor();
-  assert.equal(await page.locator(".entries .mine img.picture").evaluate((image) => image.naturalWidth), 40);
+  await sendPicture(page, "think what is this", 40);
   await ready(page);
   await shot("cards");
 

@@ -1,13 +1,11 @@
 // An agent that dies, and many messages: it is said, the next message starts it again, and old pages come when asked for.
 
-import { assert, begin, flow, ready, say, seen, until } from "./browser.mjs";
+import { assert, begin, flow, ready, say, seeDeath, seen, until } from "./browser.mjs";
 
 await flow(async ({ page, shot }) => {
   await begin(page, "run kill -9 $PPID");
   await page.getByRole("button", { name: "Allow once" }).click();
-  await page.getByText("The agent ended unexpectedly").waitFor();
-  await page.locator('.status-place[data-is="dead"]').waitFor();
-  await shot("dead");
+  await seeDeath(page, shot);
   await say(page, "think you are back");
   await seen(page, "I have thought about it.");
   await ready(page);

@@ -31,13 +31,38 @@ impl Token {
             Err(Creation::Exists) => false,
             Err(Creation::Failed(error)) => return Err(error),
         };
-        let (token, warning) = read(&path)?;
+        let (file, mode) = open(&path)?;
+        let warning = close_to_others(&path, &file, mode)?;
         Ok(Kept {
-            token,
+            token: read(&path, file)?,
             file: path,
             created,
             warning,
         })
+    }
+
+    /// The token of a data folder as it is, if there is one; nothing is made and nothing put right.
+    ///
+    /// # Errors
+    /// As with [`Token::load_or_create`].
+    pub fn look(folder: &Path) -> Result<Option<Kept>, TokenError> {
+        let path = folder.join("token");
+        match fs::symlink_metadata(&path).map_err(|error| (error.kind(), error)) {
+            Ok(_) => {}
+            Err((ErrorKind::NotFound | ErrorKind::NotADirectory, _)) => return Ok(None),
+            Err((_, error)) => return Err(TokenError::io(&path, &error)),
+        }
+        let (file, mode) = open(&path)?;
+        let warning = is_open(mode).then(|| {
+            let path = path.display();
+            format!("{path} can be read by others (mode {mode:o}): {START_OVER}")
+        });
+        Ok(Some(Kept {
+            token: read(&path, file)?,
+            file: path,
+            created: false,
+            warning,
+        }))
     }
 }
 
@@ -64,7 +89,8 @@ fn create(folder: &Path, path: &Path) -> Result<(), Creation> {
     }
 }
 
-fn read(path: &Path) -> Result<(Token, Option<String>), TokenError> {
+/// Opens the file, which has to be ours, and gives its mode.
+fn open(path: &Path) -> Result<(File, u32), TokenError> {
     let failed = |error: io::Error| TokenError::io(path, &error);
     // Not through a link, and without waiting for the writer of a pipe.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -78,19 +104,6 @@ fn read(path: &Path) -> Result<(Token, Option<String>), TokenError> {
             }
             _ => failed(error),
         })?;
-    let warning = close_to_others(path, &file)?;
-    let mut text = String::new();
-    let mut bounded = file.take(LONGEST as u64 + 2);
-    bounded.read_to_string(&mut text).map_err(failed)?;
-    let token = Token::parse(text.trim()).map_err(|error| {
-        TokenError::file(path, format!("{error}; delete the file to get a new token"))
-    })?;
-    Ok((token, warning))
-}
-
-/// Makes sure that the open file is ours alone.
-fn close_to_others(path: &Path, file: &File) -> Result<Option<String>, TokenError> {
-    let failed = |error: io::Error| TokenError::io(path, &error);
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
         return Err(TokenError::file(path, "is no file; move it away"));
@@ -99,14 +112,36 @@ fn close_to_others(path: &Path, file: &File) -> Result<Option<String>, TokenErro
         let problem = "belongs to another user; choose another data folder, or delete the file";
         return Err(TokenError::file(path, problem));
     }
-    let mode = metadata.mode() & 0o777;
-    if mode & 0o077 == 0 {
+    Ok((file, metadata.mode() & 0o777))
+}
+
+fn read(path: &Path, file: File) -> Result<Token, TokenError> {
+    let mut text = String::new();
+    let mut bounded = file.take(LONGEST as u64 + 2);
+    let read = bounded.read_to_string(&mut text);
+    read.map_err(|error| TokenError::io(path, &error))?;
+    Token::parse(text.trim()).map_err(|error| {
+        TokenError::file(path, format!("{error}; delete the file to get a new token"))
+    })
+}
+
+/// Makes sure that the open file is for us alone; says so if it was not.
+fn close_to_others(path: &Path, file: &File, mode: u32) -> Result<Option<String>, TokenError> {
+    if !is_open(mode) {
         return Ok(None);
     }
     file.set_permissions(Permissions::from_mode(0o600))
-        .map_err(failed)?;
+        .map_err(|error| TokenError::io(path, &error))?;
+    let path = path.display();
     Ok(Some(format!(
-        "{} could be read by others (mode {mode:o}, now 600): delete it and start again to get a new token",
-        path.display()
+        "{path} could be read by others (mode {mode:o}, now 600): {START_OVER}"
     )))
 }
+
+/// Whether others than the owner can do something with it.
+fn is_open(mode: u32) -> bool {
+    mode & 0o077 != 0
+}
+
+/// What to do about a token that others may know.
+const START_OVER: &str = "delete it and start again to get a new token";

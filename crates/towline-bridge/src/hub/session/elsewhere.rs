@@ -73,6 +73,11 @@ impl Session {
         Ok(())
     }
 
+    /// Whether something waits for that.
+    pub(in crate::hub) fn holds(&self) -> bool {
+        !self.elsewhere.held.is_empty()
+    }
+
     /// These lines were said elsewhere.
     pub(in crate::hub) fn take_in(&mut self, lines: Vec<Text>, now: u64) {
         if self.elsewhere.look == Look::Begun {

@@ -2,7 +2,7 @@
 
 use crate::{
     Input, NoteCode,
-    hub::{Change, Control, Order, Refusal, Reply, Ticket},
+    hub::{Change, Control, Order, Output, Refusal, Reply, Ticket},
 };
 
 use super::{Agent, Session};
@@ -47,7 +47,10 @@ impl Session {
         if let Control::SetMode(mode) = &control {
             self.modes_asked.push(mode.clone());
         }
-        self.tell(Order::Control(control, ticket));
+        // An input that was accepted before it may still be on its way to the log, and goes first.
+        let order = Order::Control(control, ticket);
+        let order = Output::Agent(self.id().clone(), self.run, order);
+        self.sequence.put_out_in_turn(order);
     }
 
     /// Lets an input wait for the agent, if not too many do.

@@ -1,4 +1,8 @@
-//! The event stream: what happens, as it happens (`text/event-stream`).
+//! What happens, as it happens: as an event stream (`text/event-stream`), or the same over a WebSocket, `/ws/events`.
+//!
+//! A browser has six connections to one bridge over HTTP/1.1, for all tabs together, and an event stream takes one for as
+//! long as it lasts. WebSockets do not count, so the page uses one. There each event is a line, `{"event":…,"data":…}`, and
+//! a message is one line or several.
 //!
 //! | event | data |
 //! |---|---|
@@ -14,18 +18,24 @@
 //!
 //! A reader that comes back says the last id it has (`Last-Event-ID`, or `after`) and misses nothing.
 
-use std::{fmt::Write as _, sync::Arc, time::Duration};
+use std::{
+    fmt::{self, Write as _},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::{
     Extension,
     body::{Body, Bytes},
-    extract::{Path, Query, rejection::QueryRejection},
+    extract::{Path, Query, WebSocketUpgrade, rejection::QueryRejection},
     http::{HeaderMap, header},
     response::{IntoResponse as _, Response},
 };
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::time::{Instant, Sleep, sleep};
 use towline_protocol::{
     ToolName, ToolUseId,
     dialect::pocket::{BridgeId, Status},
@@ -35,7 +45,10 @@ use utoipa::IntoParams;
 use crate::{
     Shown, Viewer,
     hub::{Draft, Item, Part, Scope},
-    web::Site,
+    web::{
+        Site,
+        socket::{self, Farewell, Heard, Socket},
+    },
 };
 
 use super::ApiResult;
@@ -44,8 +57,8 @@ use super::ApiResult;
 #[derive(Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
-pub(super) struct Place {
-    /// The session to follow besides the list of all; only for `/api/events`.
+pub(in crate::web) struct Place {
+    /// The session to follow besides the list of all; not for `/api/sessions/{id}/events`.
     #[param(value_type = Option<String>)]
     session: Option<BridgeId>,
     /// The number of the last frame that the client has.
@@ -66,7 +79,7 @@ pub(super) async fn of_session(
     site.desk.describe(&id).await?;
     let viewer = site.desk.bridge().watch(Scope::Attached, QUEUE).await;
     viewer.attach(&id, after(&headers, &place)).await;
-    Ok(respond(viewer, String::new()))
+    Ok(respond(Events::new(viewer, Form::Stream)))
 }
 
 /// What happens to the list of sessions, and in one of them if it is named.
@@ -77,18 +90,41 @@ pub(super) async fn of_everything(
     place: Result<Query<Place>, QueryRejection>,
 ) -> ApiResult<Response> {
     let Query(place) = place?;
+    let events = everything(&site, &headers, &place, Form::Stream).await?;
+    Ok(respond(events))
+}
+
+/// The same over a WebSocket.
+pub(in crate::web) async fn over_socket(
+    Extension(site): Extension<Arc<Site>>,
+    headers: HeaderMap,
+    place: Result<Query<Place>, QueryRejection>,
+    upgrade: WebSocketUpgrade,
+) -> ApiResult<Response> {
+    let Query(place) = place?;
+    let events = everything(&site, &headers, &place, Form::Lines).await?;
+    let taken = socket::upgrade(&site, upgrade, &headers, |socket| tell(socket, events));
+    Ok(taken)
+}
+
+async fn everything(
+    site: &Site,
+    headers: &HeaderMap,
+    place: &Place,
+    form: Form,
+) -> ApiResult<Events> {
     if let Some(id) = &place.session {
         site.desk.describe(id).await?;
     }
     let viewer = site.desk.bridge().watch(Scope::Chosen, QUEUE).await;
-    let mut text = String::new();
+    let mut events = Events::new(viewer, form);
     for session in site.desk.sessions().await? {
-        event(&mut text, "session", &session.record);
+        events.text.event("session", &session.record);
     }
     if let Some(id) = &place.session {
-        viewer.attach(id, after(&headers, &place)).await;
+        events.viewer.attach(id, after(headers, place)).await;
     }
-    Ok(respond(viewer, text))
+    Ok(events)
 }
 
 fn after(headers: &HeaderMap, place: &Place) -> u64 {
@@ -99,36 +135,10 @@ fn after(headers: &HeaderMap, place: &Place) -> u64 {
     last.or(place.after).unwrap_or(0)
 }
 
-fn respond(viewer: Viewer, first: String) -> Response {
-    let beat = Box::pin(tokio::time::sleep(BEAT));
-    let state = (viewer, first, beat);
-    let events = stream::unfold(state, |(mut viewer, mut text, mut beat)| async move {
-        if text.is_empty() {
-            tokio::select! {
-                biased;
-                shown = viewer.next() => match shown {
-                    Some(shown) => write(&mut text, shown),
-                    // A client that cannot keep up even with the list comes again.
-                    None => return None,
-                },
-                // Whether or not there are events: a timer for each of them would cost more than they do.
-                () = &mut beat => {
-                    beat.as_mut().reset(tokio::time::Instant::now() + BEAT);
-                    event(&mut text, "beat", &json!({}));
-                }
-            }
-            // What waits besides goes along: one write for many events.
-            while text.len() < CHUNK
-                && let Some(shown) = viewer.try_next()
-            {
-                write(&mut text, shown);
-            }
-        }
-        let bytes = Bytes::from(text);
-        Some((
-            Ok::<_, std::convert::Infallible>(bytes),
-            (viewer, String::new(), beat),
-        ))
+fn respond(events: Events) -> Response {
+    let events = stream::unfold(events, |mut events| async move {
+        let bytes = Bytes::from(events.next().await?);
+        Some((Ok::<_, std::convert::Infallible>(bytes), events))
     });
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
@@ -139,78 +149,162 @@ fn respond(viewer: Viewer, first: String) -> Response {
     (headers, Body::from_stream(events)).into_response()
 }
 
-fn write(text: &mut String, shown: Shown) {
-    let item = match shown {
-        Shown::Item(item) => item,
-        Shown::Gap { session, after } => {
-            return event(text, "gap", &json!({"session": session, "after": after}));
-        }
-        Shown::Failed(error) => return event(text, "trouble", &json!(error.to_string())),
-    };
-    match item {
-        Item::Frame { session, frame } => {
-            let (seq, session) = (frame.seq, json!(session));
-            let body = frame.to_json();
-            // Neither a line of the agent nor our own JSON has a line end in it.
-            let rest = body.trim_start_matches('{');
-            write!(
-                text,
-                "event: frame\nid: {seq}\ndata: {{\"session\":{session},{rest}\n\n"
-            )
-            .ok();
-        }
-        Item::Delta { session, delta } => event(
-            text,
-            "delta",
-            &DeltaEvent {
-                session: &session,
-                tool_name: delta.tool_name.as_ref().map(ToolName::as_str),
-                parent: delta.parent.as_ref(),
-                block: delta.block,
-                part: delta.part,
-                offset: delta.offset,
-                text: &delta.text(),
+/// Tells who is at the other end of a WebSocket. There is nothing for that end to say.
+async fn tell(mut socket: Socket, mut events: Events) {
+    loop {
+        tokio::select! {
+            heard = socket.hear() => if let Heard::Gone = heard {
+                return;
             },
-        ),
-        Item::Live {
-            session,
-            after,
-            status,
-            drafts,
-        } => {
-            let drafts = drafts.iter().map(|(parent, draft)| Drafted {
-                parent: parent.as_ref(),
-                draft,
-            });
-            let live = Live {
-                session: &session,
-                after,
-                status: &status,
-                drafts: drafts.collect(),
-            };
-            event(text, "live", &live);
+            next = events.next() => match next {
+                Some(text) => if socket.say(text.trim_end()).await.is_err() {
+                    return;
+                },
+                None => return socket.close(Farewell::TryAgain, "too slow; connect again").await,
+            },
         }
-        Item::Status { session, status } => {
-            event(
-                text,
-                "status",
-                &json!({"session": session, "status": status}),
-            );
-        }
-        Item::Passing { line, .. } => {
-            write!(text, "event: passing\ndata: {line}\n\n").ok();
-        }
-        Item::Session(record) => event(text, "session", &*record),
-        Item::Trouble(why) => event(text, "trouble", &json!(why)),
-        // The viewer has dealt with it.
-        Item::Behind { .. } => {}
     }
 }
 
-fn event(text: &mut String, name: &str, data: &impl Serialize) {
-    // Our own types are made of strings and numbers: they can be written.
-    let data = serde_json::to_string(data).unwrap_or_default();
-    write!(text, "event: {name}\ndata: {data}\n\n").ok();
+/// What happens, as text.
+struct Events {
+    viewer: Viewer,
+    text: EventText,
+    beat: Pin<Box<Sleep>>,
+}
+
+impl Events {
+    fn new(viewer: Viewer, form: Form) -> Self {
+        Self {
+            viewer,
+            text: EventText {
+                form,
+                text: String::new(),
+            },
+            beat: Box::pin(sleep(BEAT)),
+        }
+    }
+
+    /// The next events, as many as there are; nothing for a client that cannot keep up even with the list, and has to come
+    /// again. Can be dropped and called again without losing anything.
+    async fn next(&mut self) -> Option<String> {
+        if self.text.text.is_empty() {
+            tokio::select! {
+                biased;
+                shown = self.viewer.next() => self.text.show(shown?),
+                // Whether or not there are events: a timer for each of them would cost more than they do.
+                () = &mut self.beat => {
+                    self.beat.as_mut().reset(Instant::now() + BEAT);
+                    self.text.event("beat", &json!({}));
+                }
+            }
+            // What waits besides goes along: one write for many events.
+            while self.text.text.len() < CHUNK
+                && let Some(shown) = self.viewer.try_next()
+            {
+                self.text.show(shown);
+            }
+        }
+        Some(std::mem::take(&mut self.text.text))
+    }
+}
+
+/// How events are written.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// As an event stream.
+    Stream,
+    /// As lines of JSON.
+    Lines,
+}
+
+/// Events that are written and not sent yet.
+struct EventText {
+    form: Form,
+    text: String,
+}
+
+impl EventText {
+    fn show(&mut self, shown: Shown) {
+        let item = match shown {
+            Shown::Item(item) => item,
+            Shown::Gap { session, after } => {
+                return self.event("gap", &json!({"session": session, "after": after}));
+            }
+            Shown::Failed(error) => return self.event("trouble", &json!(error.to_string())),
+        };
+        match item {
+            Item::Frame { session, frame } => {
+                let body = frame.to_json();
+                // Neither a line of the agent nor our own JSON has a line end in it.
+                let rest = body.trim_start_matches('{');
+                let session = json!(session);
+                let data = format_args!("{{\"session\":{session},{rest}");
+                self.write("frame", Some(frame.seq), data);
+            }
+            Item::Delta { session, delta } => self.event(
+                "delta",
+                &DeltaEvent {
+                    session: &session,
+                    tool_name: delta.tool_name.as_ref().map(ToolName::as_str),
+                    parent: delta.parent.as_ref(),
+                    block: delta.block,
+                    part: delta.part,
+                    offset: delta.offset,
+                    text: &delta.text(),
+                },
+            ),
+            Item::Live {
+                session,
+                after,
+                status,
+                drafts,
+            } => {
+                let drafts = drafts.iter().map(|(parent, draft)| Drafted {
+                    parent: parent.as_ref(),
+                    draft,
+                });
+                let live = Live {
+                    session: &session,
+                    after,
+                    status: &status,
+                    drafts: drafts.collect(),
+                };
+                self.event("live", &live);
+            }
+            Item::Status { session, status } => {
+                self.event("status", &json!({"session": session, "status": status}));
+            }
+            Item::Passing { line, .. } => self.write("passing", None, format_args!("{line}")),
+            Item::Session(record) => self.event("session", &*record),
+            Item::Trouble(why) => self.event("trouble", &json!(why)),
+            // The viewer has dealt with it.
+            Item::Behind { .. } => {}
+        }
+    }
+
+    fn event(&mut self, name: &str, data: &impl Serialize) {
+        // Our own types are made of strings and numbers: they can be written.
+        let data = serde_json::to_string(data).unwrap_or_default();
+        self.write(name, None, format_args!("{data}"));
+    }
+
+    fn write(&mut self, name: &str, id: Option<u64>, data: fmt::Arguments<'_>) {
+        let text = &mut self.text;
+        // Writing to a string does not fail.
+        match (self.form, id) {
+            (Form::Stream, Some(id)) => {
+                write!(text, "event: {name}\nid: {id}\ndata: {data}\n\n").ok();
+            }
+            (Form::Stream, None) => {
+                write!(text, "event: {name}\ndata: {data}\n\n").ok();
+            }
+            // A frame has its number in it.
+            (Form::Lines, _) => {
+                writeln!(text, "{{\"event\":\"{name}\",\"data\":{data}}}").ok();
+            }
+        }
+    }
 }
 
 #[derive(Serialize)]

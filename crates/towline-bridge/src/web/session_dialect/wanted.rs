@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use towline_protocol::{
-    ControlRequest, ControlResponse, Json, Request, Text, Wire,
+    ControlRequest, ControlResponse, Json, Request, Text, ToAgent, Wire,
     control::request::Initialize,
     dialect::{pocket::Status, session::ErrorCode},
 };
@@ -95,10 +95,6 @@ fn introduction(session: &Description) -> Option<Result<Json, String>> {
 
 /// What a host can say in `initialize` and the bridge does not pass on: agents are started by the bridge.
 fn not_taken(initialize: &Initialize) -> Vec<&'static str> {
-    let is_there = |json: &Option<Json>| {
-        let text = json.as_ref().map(Json::as_str);
-        text.is_some_and(|text| !matches!(text, "{}" | "[]" | "null"))
-    };
     let is_said = |text: Option<&Text>| text.is_some_and(|text| !text.is_empty());
     let hooks = initialize.hooks.as_option();
     let hooks = hooks.is_some_and(|hooks| hooks.to_json().as_str() != "{}");
@@ -110,14 +106,31 @@ fn not_taken(initialize: &Initialize) -> Vec<&'static str> {
             is_said(initialize.append_system_prompt.as_ref()),
             "append_system_prompt",
         ),
-        (is_there(&initialize.agents), "agents"),
+        (is_there(initialize.agents.as_ref()), "agents"),
         (hooks, "hooks"),
-        (is_there(&initialize.json_schema), "json_schema"),
-        (is_there(&initialize.plugins), "plugins"),
+        (is_there(initialize.json_schema.as_ref()), "json_schema"),
+        (is_there(initialize.plugins.as_ref()), "plugins"),
     ]
     .into_iter()
     .filter_map(|(is_there, name)| is_there.then_some(name))
     .collect()
+}
+
+/// Takes the MCP servers out of an `initialize`, before they are told to be there; whether there were any.
+pub(super) fn leaves_out_servers(line: &mut ToAgent) -> bool {
+    let ToAgent::ControlRequest(request) = line else {
+        return false;
+    };
+    let Request::Initialize(initialize) = &mut request.request else {
+        return false;
+    };
+    is_there(initialize.mcp_servers.take().as_ref())
+}
+
+/// Whether something is said with this.
+fn is_there(json: Option<&Json>) -> bool {
+    let text = json.map(Json::as_str);
+    text.is_some_and(|text| !matches!(text, "{}" | "[]" | "null"))
 }
 
 fn control(request: Request) -> Control {
@@ -127,15 +140,7 @@ fn control(request: Request) -> Control {
         Request::SetModel(request) => {
             Control::SetModel(request.model.as_option().map(ToString::to_string))
         }
-        other => {
-            let subtype = other.kind().to_owned();
-            let fields = other.to_json();
-            let fields = fields.parse::<serde_json::Map<String, serde_json::Value>>();
-            let mut fields = fields.unwrap_or_default();
-            fields.remove("subtype");
-            let fields = Json::of(&fields).unwrap_or_else(|_| Json::empty_object());
-            Control::Other(subtype, fields)
-        }
+        other => Control::Other(Box::new(other)),
     }
 }
 

@@ -108,7 +108,15 @@ fn only_our_own_pages_may_talk_to_us() {
             false,
         ),
         (&proxy, "box.example.org", "https://box.example.org", true),
-        (&proxy, "localhost:8765", "http://localhost:8765", true),
+        (&proxy, "box.example.org", "http://box.example.org", false),
+        (
+            &proxy,
+            "box.example.org",
+            "http://box.example.org:443",
+            false,
+        ),
+        (&proxy, "localhost:8765", "https://localhost:8765", true),
+        (&proxy, "localhost:8765", "http://localhost:8765", false),
         (&proxy, "box.example.org", "https://evil.example", false),
     ] {
         assert_eq!(

@@ -225,6 +225,8 @@ fn generated_tokens_have_256_bits_and_differ() {
 fn the_file_is_made_once_for_its_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("deep/data");
+    assert!(Token::look(&data).unwrap().is_none());
+    assert!(!data.exists(), "who only looks makes nothing");
     let first = Token::load_or_create(&data).unwrap();
     assert!(first.created);
     assert_eq!(first.warning, None);
@@ -265,9 +267,16 @@ fn a_file_that_others_could_read_is_closed_and_that_is_said() {
         let file = folder.path().join("token");
         fs::write(&file, format!("{TOKEN}\n")).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(open)).unwrap();
+        let seen = Token::look(folder.path()).unwrap().unwrap();
+        assert!(seen.token.matches(TOKEN));
+        let warning = seen.warning.unwrap();
+        assert!(warning.contains(&format!("mode {open:o}")), "{warning}");
+        assert_eq!(mode(&file), open, "who only looks changes nothing");
         let kept = Token::load_or_create(folder.path()).unwrap();
         assert!(kept.token.matches(TOKEN));
         assert_eq!(mode(&file), 0o600);
+        let seen = Token::look(folder.path()).unwrap().unwrap();
+        assert_eq!(seen.warning, None);
         let warning = kept.warning.unwrap();
         assert!(warning.contains(&format!("mode {open:o}")), "{warning}");
         assert!(!warning.contains(TOKEN));
@@ -279,9 +288,10 @@ fn a_file_that_cannot_be_right_is_an_error_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");
     let complaint = || {
-        let error = Token::load_or_create(folder.path())
-            .unwrap_err()
-            .to_string();
+        let error = Token::load_or_create(folder.path()).unwrap_err();
+        let error = error.to_string();
+        let seen = Token::look(folder.path()).unwrap_err().to_string();
+        assert_eq!(seen, error, "who only looks says the same");
         assert!(error.contains(file.to_str().unwrap()), "{error}");
         fs::remove_file(&file)
             .or_else(|_| fs::remove_dir(&file))

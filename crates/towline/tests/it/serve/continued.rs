@@ -7,6 +7,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tungstenite::Error;
 
 use super::{
     Served, eventually,
@@ -278,6 +279,54 @@ fn who_comes_back_with_the_last_id_it_has_misses_nothing_and_gets_nothing_twice(
     let seen = events.until(is_live);
     assert_eq!(seen[0].0, "gap", "{seen:?}");
     assert_eq!(seqs(seen), (1..=last).collect::<Vec<_>>());
+}
+
+#[test]
+fn over_a_websocket_the_same_is_told_as_over_http() {
+    let served = bridge();
+    let session = served.session("scripted");
+    for words in ["one", "two"] {
+        served.tell(&session, words);
+        served.wait_for_status(&session, "idle");
+    }
+    let frames = served.frames(&session);
+    let path = format!("/ws/events?session={session}&after=2");
+    let mut client = served.connect(&path).unwrap();
+    let mut told = Vec::new();
+    while !told.iter().any(|line: &Value| line["event"] == "live") {
+        let message = client.socket.read().unwrap();
+        let lines = message.to_text().unwrap().lines();
+        told.extend(lines.map(|line| serde_json::from_str::<Value>(line).unwrap()));
+    }
+    assert_eq!(told[0]["event"], "session", "first the list: {told:?}");
+    assert_eq!(told[0]["data"]["id"], session);
+    let shown = told.iter().filter(|line| line["event"] == "frame");
+    let shown: Vec<Value> = shown
+        .map(|line| {
+            let mut data = line["data"].clone();
+            let of = data.as_object_mut().unwrap().remove("session");
+            assert_eq!(of, Some(json!(session)));
+            data
+        })
+        .collect();
+    assert_eq!(shown, frames[2..]);
+
+    // Who has no token, or asks for what is not there, is told so before there is a WebSocket.
+    for (path, token, status) in [
+        ("/ws/events", None, 401),
+        ("/ws/events", Some("wrong"), 401),
+        (
+            "/ws/events?session=0badc0de",
+            Some(served.token.as_str()),
+            404,
+        ),
+        ("/ws/events?sesion=x", Some(&served.token), 400),
+    ] {
+        match served.connect_with(path, token).err() {
+            Some(Error::Http(answer)) => assert_eq!(answer.status(), status, "{path}"),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
 }
 
 #[test]

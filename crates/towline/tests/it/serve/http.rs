@@ -19,6 +19,23 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// What is answered to a request that asks for the connection to be closed after it.
+    pub(crate) fn to(mut stream: impl Read + Write, request: &str) -> Self {
+        // A server that does not want the body may close before it has it.
+        stream.write_all(request.as_bytes()).ok();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).ok();
+        let answer = String::from_utf8(answer).unwrap();
+        let (head, body) = answer
+            .split_once("\r\n\r\n")
+            .unwrap_or_else(|| panic!("{answer:?}"));
+        Self {
+            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
@@ -47,7 +64,6 @@ impl Served {
         headers: &[&str],
         body: Option<&Value>,
     ) -> Answer {
-        let mut stream = self.stream();
         let body = body.map(Value::to_string).unwrap_or_default();
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|header| header.starts_with("Host:")) {
@@ -61,20 +77,7 @@ impl Served {
             head.push_str("Content-Type: application/json\r\n");
         }
         head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
-        stream.write_all(head.as_bytes()).unwrap();
-        // A server that does not want the body may close before it has it.
-        stream.write_all(body.as_bytes()).ok();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).ok();
-        let answer = String::from_utf8(answer).unwrap();
-        let (head, body) = answer
-            .split_once("\r\n\r\n")
-            .unwrap_or_else(|| panic!("{answer:?}"));
-        Answer {
-            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
-            head: head.to_owned(),
-            body: body.to_owned(),
-        }
+        Answer::to(self.stream(), &(head + &body))
     }
 
     pub(crate) fn stream(&self) -> TcpStream {

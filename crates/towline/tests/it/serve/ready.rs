@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     net::TcpListener,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
     process::{Command, Stdio},
 };
@@ -100,6 +101,22 @@ fn what_keeps_serve_from_starting_is_said_in_a_line_and_found_by_the_doctor() {
         "TLS",
         "none.pem",
     );
+    for (name, words) in [
+        ("folder", "is no file"),
+        ("link", "is a link"),
+        ("short", "a token has"),
+    ] {
+        let data = path(name);
+        fs::create_dir(&data).unwrap();
+        let token = Path::new(&data).join("token");
+        match name {
+            "folder" => fs::create_dir(&token),
+            "link" => symlink("/etc/hostname", &token),
+            _ => fs::write(&token, "short"),
+        }
+        .unwrap();
+        check(room.path(), &["--data", &data], "token", words);
+    }
     fs::create_dir(path("damaged")).unwrap();
     fs::write(
         path("damaged/log.sqlite3"),
@@ -139,6 +156,7 @@ fn the_doctor_finds_what_serve_would_use_and_leaves_nothing_behind() {
         "{}",
         found.out
     );
+    assert!(found.out.contains("token: one will be made"));
     assert!(!Path::new(data).exists());
 
     let config = configure(room.path());
@@ -161,6 +179,36 @@ fn the_doctor_finds_what_serve_would_use_and_leaves_nothing_behind() {
         "{}",
         found.out
     );
+}
+
+#[test]
+fn the_doctor_says_where_the_token_is_and_who_can_read_it() {
+    let folder = Served::start().end();
+    let data = folder.path().join("data");
+    let token = data.join("token");
+    let (data, shown) = (data.to_str().unwrap(), token.display());
+    let line = |arguments: &[&str]| {
+        let found = run(folder.path(), "doctor", arguments);
+        assert!(found.is_well, "{}", found.out);
+        let mut lines = found.out.lines().filter(|line| line.contains("  token: "));
+        let line = lines.next().unwrap().to_owned();
+        assert_eq!(lines.next(), None, "{}", found.out);
+        line
+    };
+    let arguments = ["--data", data];
+    assert_eq!(
+        line(&arguments),
+        format!("ok       token: read from {shown}")
+    );
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+    let open = format!(
+        "note     token: {shown} can be read by others (mode 644): delete it and start again to get a new token"
+    );
+    assert_eq!(line(&arguments), open);
+    let mode = token.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o644, "it changes nothing");
+    let given = ["--data", data, "--token", "correct-horse-battery-staple"];
+    assert_eq!(line(&given), "ok       token: the one that was given");
 }
 
 #[test]

@@ -202,11 +202,22 @@ fn behind_a_proxy_only_what_came_to_it_encrypted_gets_in_and_its_sender_is_known
         let answer = served.raw_request("GET", "/api/agents", &headers, None);
         assert_eq!(answer.status, status, "{headers:?}: {answer:?}");
     }
+    // A page that came to the browser without encryption is nobody's.
+    let proto = "X-Forwarded-Proto: https";
+    for (origin, status) in [
+        ("Origin: https://box.example", 200),
+        ("Origin: http://box.example", 403),
+        ("Origin: http://box.example:443", 403),
+        ("Origin: https://evil.example", 403),
+    ] {
+        let headers = [host, &token, proto, origin];
+        let answer = served.raw_request("GET", "/api/agents", &headers, None);
+        assert_eq!(answer.status, status, "{origin}: {answer:?}");
+    }
     let health = served.raw_request("GET", "/healthz", &[host], None);
     assert_eq!(health.status, 200, "{health:?}");
 
     // Each sender guesses for himself, whatever he says was before him.
-    let proto = "X-Forwarded-Proto: https";
     let guess = |number: u8, sender: &str| {
         let sent = format!("X-Forwarded-For: 203.0.113.{number}, {sender}");
         let headers = [host, proto, wrong, &sent];
