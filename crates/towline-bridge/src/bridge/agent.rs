@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use towline_host::{
     Answers, Choices, Control as HostControl, Dialog, Event, Events, Permission, PermissionAnswer,
     PermissionUpdate, Plan, Prompt, QuestionId, Withdrawal,
-    protocol::{Content, Json, SessionId, Wire, control::request::CanUseTool},
+    protocol::{Content, Json, SessionId, StreamEvent, ToHost, Wire, control::request::CanUseTool},
 };
 use towline_protocol::dialect::pocket::BridgeId;
 
@@ -110,6 +110,7 @@ async fn listen(mut events: Events, open: Open, outlet: &Outlet) {
     let mut session_id: Option<SessionId> = None;
     let mut names: HashMap<QuestionId, String> = HashMap::new();
     let mut asked = 0_u64;
+    let mut was_piece = false;
     while let Some(event) = events.next().await {
         let known = events.progress().session_id();
         if known != session_id.as_ref()
@@ -120,6 +121,12 @@ async fn listen(mut events: Events, open: Open, outlet: &Outlet) {
         }
         let (ask, question) = match event {
             Event::Message(frame) => {
+                let is_piece = is_piece(&frame.message);
+                if was_piece && !is_piece {
+                    // The last words of a message often come along with the whole of it. They are shown first.
+                    tokio::task::yield_now().await;
+                }
+                was_piece = is_piece;
                 outlet.gate.pass().await;
                 outlet.tell(AgentEvent::Line(Box::new(frame))).await;
                 continue;
@@ -167,6 +174,11 @@ async fn listen(mut events: Events, open: Open, outlet: &Outlet) {
         open.with(|open| open.insert(data.id.clone(), question));
         outlet.tell(AgentEvent::Asked(data)).await;
     }
+}
+
+/// Whether a line is a piece of a message in progress.
+fn is_piece(line: &ToHost) -> bool {
+    matches!(line, ToHost::StreamEvent(line) if matches!(line.event, StreamEvent::BlockDelta(_)))
 }
 
 /// A question for people to see, and its name.
