@@ -18,12 +18,7 @@
 //!
 //! A reader that comes back says the last id it has (`Last-Event-ID`, or `after`) and misses nothing.
 
-use std::{
-    fmt::{self, Write as _},
-    pin::Pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{fmt::Write as _, io, pin::Pin, sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -238,9 +233,12 @@ impl EventText {
                 let body = frame.to_json();
                 // Neither a line of the agent nor our own JSON has a line end in it.
                 let rest = body.trim_start_matches('{');
-                let session = json!(session);
-                let data = format_args!("{{\"session\":{session},{rest}");
-                self.write("frame", Some(frame.seq), data);
+                self.write("frame", Some(frame.seq), |text| {
+                    text.push_str("{\"session\":");
+                    write_json(text, &session);
+                    text.push(',');
+                    text.push_str(rest);
+                });
             }
             Item::Delta { session, delta } => self.event(
                 "delta",
@@ -275,7 +273,7 @@ impl EventText {
             Item::Status { session, status } => {
                 self.event("status", &json!({"session": session, "status": status}));
             }
-            Item::Passing { line, .. } => self.write("passing", None, format_args!("{line}")),
+            Item::Passing { line, .. } => self.write("passing", None, |text| text.push_str(&line)),
             Item::Session(record) => self.event("session", &*record),
             Item::Trouble(why) => self.event("trouble", &json!(why)),
             // The viewer has dealt with it.
@@ -284,26 +282,43 @@ impl EventText {
     }
 
     fn event(&mut self, name: &str, data: &impl Serialize) {
-        // Our own types are made of strings and numbers: they can be written.
-        let data = serde_json::to_string(data).unwrap_or_default();
-        self.write(name, None, format_args!("{data}"));
+        self.write(name, None, |text| write_json(text, data));
     }
 
-    fn write(&mut self, name: &str, id: Option<u64>, data: fmt::Arguments<'_>) {
+    fn write(&mut self, name: &str, id: Option<u64>, data: impl FnOnce(&mut String)) {
         let text = &mut self.text;
         // Writing to a string does not fail.
         match (self.form, id) {
-            (Form::Stream, Some(id)) => {
-                write!(text, "event: {name}\nid: {id}\ndata: {data}\n\n").ok();
-            }
-            (Form::Stream, None) => {
-                write!(text, "event: {name}\ndata: {data}\n\n").ok();
-            }
+            (Form::Stream, Some(id)) => write!(text, "event: {name}\nid: {id}\ndata: ").ok(),
+            (Form::Stream, None) => write!(text, "event: {name}\ndata: ").ok(),
             // A frame has its number in it.
-            (Form::Lines, _) => {
-                writeln!(text, "{{\"event\":\"{name}\",\"data\":{data}}}").ok();
-            }
-        }
+            (Form::Lines, _) => write!(text, "{{\"event\":\"{name}\",\"data\":").ok(),
+        };
+        data(text);
+        text.push_str(match self.form {
+            Form::Stream => "\n\n",
+            Form::Lines => "}\n",
+        });
+    }
+}
+
+/// Our own types are made of strings and numbers: they can be written.
+fn write_json(text: &mut String, data: &impl Serialize) {
+    serde_json::to_writer(Utf8(text), data).ok();
+}
+
+/// A string that JSON is written to as it is made, and not in a string of its own before.
+struct Utf8<'a>(&'a mut String);
+
+impl io::Write for Utf8<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .push_str(std::str::from_utf8(bytes).map_err(io::Error::other)?);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
