@@ -8,6 +8,7 @@ mod turns;
 
 use std::{
     collections::HashMap,
+    future::poll_fn,
     io,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
@@ -465,7 +466,7 @@ async fn read_when_there_is_room(
     patience: Option<Duration>,
 ) -> io::Result<usize> {
     let unfinished = decoder.unfinished();
-    events.room(bound, unfinished).await;
+    poll_fn(|context| events.poll_room(context, bound, unfinished)).await;
     let mut room = decoder.room();
     match patience {
         None => stdout.read_buf(&mut room).await,
@@ -478,7 +479,7 @@ async fn read_when_there_is_room(
 /// Waits for complaints that are due, then for room in the queue.
 async fn due_when_there_is_room(stderr: &Stderr, events: &Sender<Item>, bound: Bound) {
     stderr.due().await;
-    events.room(bound, 0).await;
+    poll_fn(|context| events.poll_room(context, bound, 0)).await;
 }
 
 async fn until(due: Option<Instant>) {

@@ -4,24 +4,12 @@
 //! is none. That is the whole backpressure. The receiver takes all there is at once, so that a busy session costs one
 //! lock for many lines. What it has taken still counts until it comes back for more: while somebody deals with a long
 //! line, the next one is left in the pipe.
-//!
-//! A receiver that wants more turns the loop that sends by itself ([`Turns`](crate::driver::Turns)): to wake another
-//! thread often costs more than to read. It is woken only when a full queue was taken, to fill it again meanwhile. A
-//! receiver that stays away leaves the rest to the sender, which looks again by the clock.
 
 use std::{
     collections::VecDeque,
-    future::poll_fn,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, Waker, ready},
-    time::Duration,
+    task::{Context, Poll, Waker},
 };
-
-use tokio::time::{Sleep, sleep};
-
-/// How long after a sender found no room it looks again.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// A queue, empty.
 pub(crate) fn queue<T>() -> (Sender<T>, Receiver<T>) {
@@ -31,7 +19,6 @@ pub(crate) fn queue<T>() -> (Sender<T>, Receiver<T>) {
         taken: 0,
         wants_item: None,
         wants_room: None,
-        called: false,
         sender_gone: false,
         receiver_gone: false,
     }));
@@ -71,9 +58,6 @@ struct Shared<T> {
     taken: usize,
     wants_item: Option<Waker>,
     wants_room: Option<Waker>,
-    /// Whether the receiver was woken and has not come yet. It will go on by itself: reading more for it would only be in
-    /// its way.
-    called: bool,
     sender_gone: bool,
     receiver_gone: bool,
 }
@@ -88,44 +72,30 @@ impl<T> Sender<T> {
             }
             shared.items.extend(items);
             shared.waiting += bytes;
-            let waker = shared.wants_item.take();
-            shared.called |= waker.is_some();
-            waker
+            shared.wants_item.take()
         };
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    /// Waits until there is room, besides the `unfinished` bytes of an item that is still to be put in. There is as well
-    /// when there is nothing but that item, however long it is, or nobody receives any more.
-    pub(crate) async fn room(&self, bound: Bound, unfinished: usize) {
-        let mut look_again: Option<Pin<Box<Sleep>>> = None;
-        poll_fn(|context| {
-            while !lock(&self.shared).has_room(bound, unfinished, context) {
-                let clock = look_again.get_or_insert_with(|| Box::pin(sleep(LOOK_AGAIN)));
-                ready!(clock.as_mut().poll(context));
-                look_again = None;
-                lock(&self.shared).called = false;
-            }
-            Poll::Ready(())
-        })
-        .await;
-    }
-}
-
-impl<T> Shared<T> {
-    fn has_room(&mut self, bound: Bound, unfinished: usize, context: &Context<'_>) -> bool {
-        let others = self.waiting.saturating_add(self.taken);
-        if others == 0 || self.receiver_gone {
-            return true;
+    /// Ready when there is room, besides the `unfinished` bytes of an item that is still to be put in. Ready as well when
+    /// there is nothing but that item, however long it is, or nobody receives any more.
+    pub(crate) fn poll_room(
+        &self,
+        context: &Context<'_>,
+        bound: Bound,
+        unfinished: usize,
+    ) -> Poll<()> {
+        let mut shared = lock(&self.shared);
+        let others = shared.waiting.saturating_add(shared.taken);
+        let has_room =
+            shared.waiting < bound.waiting && others.saturating_add(unfinished) < bound.on_the_way;
+        if has_room || others == 0 || shared.receiver_gone {
+            return Poll::Ready(());
         }
-        let is_full =
-            self.waiting >= bound.waiting || others.saturating_add(unfinished) >= bound.on_the_way;
-        if is_full {
-            self.wants_room = Some(context.waker().clone());
-        }
-        !is_full && !self.called
+        shared.wants_room = Some(context.waker().clone());
+        Poll::Pending
     }
 }
 
@@ -149,7 +119,6 @@ impl<T> Receiver<T> {
             let mut shared = lock(&self.shared);
             std::mem::swap(&mut self.taken, &mut shared.items);
             shared.taken = std::mem::take(&mut shared.waiting);
-            shared.called = false;
             if self.taken.is_empty() {
                 if shared.sender_gone {
                     return Poll::Ready(None);
