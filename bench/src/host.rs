@@ -30,7 +30,8 @@ struct Measured {
     complete: bool,
 }
 
-/// Whether our client reads everything. The last line printed is the ratio.
+/// Whether our client reads everything, three times as fast as the fastest complete peer and with no more memory than
+/// the smallest. The last line printed is the ratio.
 pub fn run(corpus: &Path, agent: &Path) -> Result<bool, Box<dyn Error>> {
     let rounds = rounds()?;
     let corpus = HostCorpus::make(corpus)?;
@@ -45,11 +46,10 @@ pub fn run(corpus: &Path, agent: &Path) -> Result<bool, Box<dyn Error>> {
     table(&measured, &corpus).print();
     println!("\nother processes used {others:.0}% of the machine meanwhile");
     let ours = measured.iter().find(|client| client.row.role == Role::Ours);
-    if let Some(ours) = ours {
-        print_memory(ours, &measured);
-    }
-    print_ratio(ours, &measured);
-    Ok(ours.is_some_and(|ours| ours.complete))
+    let ours = ours.ok_or("our client is not in the list")?;
+    let is_small = is_small(ours, &measured);
+    let is_fast = is_fast(ours, &measured);
+    Ok(ours.complete && is_small && is_fast)
 }
 
 /// Rounds go through all clients in turn, so that a slow moment of the machine hits
@@ -137,31 +137,46 @@ fn peers(measured: &[Measured]) -> impl Iterator<Item = &Measured> {
         .filter(|client| client.row.role == Role::Peer)
 }
 
-fn print_memory(ours: &Measured, measured: &[Measured]) {
+fn is_small(ours: &Measured, measured: &[Measured]) -> bool {
     let smallest = peers(measured).min_by(|a, b| a.peak_megabytes.total_cmp(&b.peak_megabytes));
-    if let Some(peer) = smallest {
+    smallest.is_some_and(|peer| {
+        let is_small = ours.peak_megabytes <= peer.peak_megabytes;
         println!(
-            "peak memory: ours {:.1} MB, smallest of the peers {:.1} MB ({})",
-            ours.peak_megabytes, peer.peak_megabytes, peer.row.name
+            "peak memory: ours {:.1} MB, smallest of the peers {:.1} MB ({}); no more than that: {}",
+            ours.peak_megabytes,
+            peer.peak_megabytes,
+            peer.row.name,
+            verdict(is_small)
         );
-    }
+        is_small
+    })
 }
 
-/// Ours to the fastest complete peer; 0 while one of the two is missing. Must stay
-/// the last line.
-fn print_ratio(ours: Option<&Measured>, measured: &[Measured]) {
+/// Ours to the fastest complete peer; 0 while one of the two is missing. That line must stay the last.
+fn is_fast(ours: &Measured, measured: &[Measured]) -> bool {
     let fastest = peers(measured)
         .filter(|client| client.complete)
         .max_by(|a, b| a.megabytes_per_second.total_cmp(&b.megabytes_per_second));
-    match fastest {
-        Some(peer) => println!("fastest complete peer: {}", peer.row.name),
-        None => println!("no peer is complete"),
-    }
-    let ratio = match (ours, fastest) {
-        (Some(ours), Some(peer)) if ours.complete => {
-            ours.megabytes_per_second / peer.megabytes_per_second
-        }
+    let ratio = match fastest {
+        Some(peer) if ours.complete => ours.megabytes_per_second / peer.megabytes_per_second,
         _ => 0.0,
     };
+    let is_fast = ratio >= LEAST_RATIO;
+    match fastest {
+        Some(peer) => println!(
+            "fastest complete peer: {}; {LEAST_RATIO} times as fast: {}",
+            peer.row.name,
+            verdict(is_fast)
+        ),
+        None => println!("no peer is complete"),
+    }
     println!("ratio {ratio:.2}");
+    is_fast
 }
+
+fn verdict(is_good: bool) -> &'static str {
+    if is_good { "good" } else { "MISSED" }
+}
+
+/// How many times as fast as the fastest complete peer we have to be.
+const LEAST_RATIO: f64 = 3.0;
