@@ -92,10 +92,10 @@ impl Serve {
             .with_writer(io::stderr)
             .with_max_level(log_level())
             .init();
-        // One thread carries a thousand sessions, and sooner than two; half of a larger machine is for the agents.
+        // Two threads carry a thousand sessions; half of a larger machine is for the agents.
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads((processors / 2).max(1))
+            .worker_threads((processors / 2).max(2))
             .enable_all()
             .build()
             .context("cannot start the runtime")?;
