@@ -162,15 +162,13 @@ impl<'a> Reader<'a> {
             return Err(self.expected("a string"));
         }
         let start = self.at + 1;
-        let end = plain_end(self.bytes(), start);
-        if self.bytes().get(end) == Some(&b'"') {
-            self.at = end + 1;
-            return Ok(self.whole.share(&self.text[start..end]));
+        match self.plain_token() {
+            Ok(plain) => Ok(self.whole.share(plain)),
+            Err(escape) => match self.unescape_short(start, escape) {
+                Some(short) => Ok(short),
+                None => self.unescape(start, escape).map(Text::from),
+            },
         }
-        if let Some(short) = self.unescape_short(start, end) {
-            return Ok(short);
-        }
-        self.unescape(start, end).map(Text::from)
     }
 
     /// A string that is not kept.
@@ -423,12 +421,22 @@ impl<'a> Reader<'a> {
     #[inline]
     fn str_token(&mut self) -> Result<Cow<'a, str>> {
         let start = self.at + 1;
-        let end = plain_end(self.bytes(), start);
-        if self.bytes().get(end) == Some(&b'"') {
-            self.at = end + 1;
-            return Ok(Cow::Borrowed(&self.text[start..end]));
+        match self.plain_token() {
+            Ok(plain) => Ok(Cow::Borrowed(plain)),
+            Err(escape) => self.unescape(start, escape).map(Cow::Owned),
         }
-        self.unescape(start, end).map(Cow::Owned)
+    }
+
+    /// The string that begins here, if it has no escape; else where the first one is, and nothing is read.
+    #[inline]
+    fn plain_token(&mut self) -> std::result::Result<&'a str, usize> {
+        let start = self.at + 1;
+        let end = plain_end(self.bytes(), start);
+        if self.bytes().get(end) != Some(&b'"') {
+            return Err(end);
+        }
+        self.at = end + 1;
+        Ok(&self.text[start..end])
     }
 
     #[inline]
