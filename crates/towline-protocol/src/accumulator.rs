@@ -42,6 +42,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Accumulator {
     drafts: Vec<(Option<ToolUseId>, Draft)>,
+    /// Where the draft is that grew last; a guess.
+    last_draft: usize,
     usages: Usages,
     calls: Calls,
 }
@@ -215,11 +217,12 @@ impl Accumulator {
 
     /// The draft of a thread; an empty one if its start was missed (a viewer that came late).
     fn draft_of(&mut self, parent: Option<&ToolUseId>) -> &mut Draft {
-        // From the end: who began last is the likeliest to go on.
-        let place = self
-            .drafts
-            .iter()
-            .rposition(|(thread, _)| thread.as_ref() == parent);
+        let is_it = |(thread, _): &(Option<ToolUseId>, Draft)| thread.as_ref() == parent;
+        // Whoever wrote last is the likeliest to go on.
+        let place = match self.drafts.get(self.last_draft) {
+            Some(last) if is_it(last) => Some(self.last_draft),
+            _ => self.drafts.iter().rposition(is_it),
+        };
         let place = place.unwrap_or_else(|| {
             if self.drafts.len() > Self::MAX_WRITING {
                 let subagent = |(thread, _): &(Option<_>, _)| thread.is_some();
@@ -230,6 +233,7 @@ impl Accumulator {
             self.drafts.push((thread, Draft::default()));
             self.drafts.len() - 1
         });
+        self.last_draft = place;
         &mut self.drafts[place].1
     }
 }

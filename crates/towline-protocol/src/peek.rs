@@ -49,6 +49,12 @@ pub fn peek_kind(line: &str) -> Option<Cow<'_, str>> {
 /// assert!(!towline_protocol::is_control(r#"{"type":"result","result":"control_request"}"#));
 /// ```
 pub fn is_control(line: &str) -> bool {
+    if let Some(kind) = line.strip_prefix(r#"{"type":""#)
+        && !kind.starts_with(['c', '\\'])
+    {
+        // Nearly every line: its kind stands first, and its first letter says enough.
+        return false;
+    }
     matches!(
         peek_kind(line).as_deref(),
         Some(

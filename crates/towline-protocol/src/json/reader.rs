@@ -132,6 +132,20 @@ impl<'a> Reader<'a> {
         Ok(self.next_key()?.map_or(Key::End, Key::Other))
     }
 
+    /// Goes over a key of the object if it is the next one.
+    #[inline]
+    pub(crate) fn takes_key(&mut self, key: &Likely) -> bool {
+        let bytes = self.bytes();
+        let start = self.at + usize::from(!self.fresh);
+        let is_next = (self.fresh || bytes.get(self.at) == Some(&b','))
+            && Window::at(bytes, start).is_some_and(|window| key.begins(&window));
+        if is_next {
+            self.at = start + key.text.len();
+            self.fresh = false;
+        }
+        is_next
+    }
+
     /// Which of the next few keys stands at `start`.
     #[inline]
     fn likely_key(&self, keys: &[Likely], order: usize, start: usize) -> Option<usize> {

@@ -55,8 +55,22 @@ impl<'t> Object<'t> {
     }
 
     /// Which field comes next; nothing behind the last. Reads what has no name here and keeps it.
+    ///
+    /// Nearly always it is the one that is expected, so that is looked at first, in little code.
     #[inline(never)]
     pub(crate) fn next(&mut self, reader: &mut Reader<'_>) -> Result<Option<usize>> {
+        match self.names.standard.get(self.expected) {
+            Some(key) if reader.takes_key(key) => {
+                let index = self.expected;
+                self.expected = index + 1;
+                Ok(Some(self.found(index, None)))
+            }
+            _ => self.next_of_all(reader),
+        }
+    }
+
+    #[inline(never)]
+    fn next_of_all(&mut self, reader: &mut Reader<'_>) -> Result<Option<usize>> {
         loop {
             match reader.next_key_in(self.names.standard, &mut self.expected)? {
                 Key::End => return Ok(None),
