@@ -4,7 +4,7 @@ mod long;
 
 use std::mem;
 
-use bytes::{BufMut as _, Bytes, BytesMut, buf::Limit};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut, buf::Limit};
 
 use crate::json::Text;
 
@@ -70,12 +70,16 @@ pub struct LineDecoder {
     long: Option<LongLine>,
     /// For the next one of these.
     spare: Spare,
-    /// What came behind that and was not given out, in front of the room for more.
+    /// Whole lines that were not given out yet.
+    ready: Ready,
+    /// What came behind that, in front of the room for more.
     held: BytesMut,
     /// How much of it is known to have no line end.
     searched: usize,
     /// Blocks that lines were cut from, for when those are gone.
     used: Vec<BytesMut>,
+    /// The size of the next block.
+    block: usize,
     limit: usize,
     /// In the middle of a line that was too long.
     skipping: bool,
@@ -98,9 +102,11 @@ impl LineDecoder {
         Self {
             long: None,
             spare: Spare::default(),
+            ready: Ready::Nothing,
             held: BytesMut::new(),
             searched: 0,
             used: Vec::new(),
+            block: BLOCK,
             limit,
             skipping: false,
             at_start: true,
@@ -134,18 +140,49 @@ impl LineDecoder {
 
     /// The next line of what was put into the room; nothing if it is not complete.
     pub fn cut(&mut self) -> Option<Line> {
-        while let Some(place) = memchr::memchr(b'\n', &self.held[self.searched..]) {
-            let end = mem::take(&mut self.searched) + place;
-            let mut line = self.held.split_to(end + 1);
-            line.truncate(end);
-            let line = self.end_line(line);
-            if line.is_some() {
-                return line;
+        loop {
+            match &mut self.ready {
+                Ready::Text { lines, at } => {
+                    let Some(length) = memchr::memchr(b'\n', &lines.as_bytes()[*at..]) else {
+                        self.ready = Ready::Nothing;
+                        continue;
+                    };
+                    let line = &lines[*at..*at + length];
+                    *at += length + 1;
+                    let line = line.strip_suffix('\r').unwrap_or(line);
+                    if line.len() > self.limit {
+                        return Some(too_long(line.as_bytes(), self.limit));
+                    }
+                    if !is_blank(line.as_bytes()) {
+                        return Some(Line::Text(lines.share(line)));
+                    }
+                }
+                Ready::Bytes(lines) => {
+                    let Some(length) = memchr::memchr(b'\n', lines) else {
+                        self.ready = Ready::Nothing;
+                        continue;
+                    };
+                    let line = lines.split_to(length);
+                    lines.advance(1);
+                    let line = self.end_line(line);
+                    if line.is_some() {
+                        return line;
+                    }
+                }
+                Ready::Nothing => {
+                    if !self.take_whole_lines() {
+                        break;
+                    }
+                }
             }
         }
         self.searched = self.held.len();
         if self.free() >= LEAST_ROOM {
             // Less came than there was room for. What is free now was needed at another pace.
+            self.block = BLOCK;
+            if self.held.is_empty() && self.held.capacity() > BLOCK {
+                self.held = BytesMut::new();
+            }
             drop((self.free_block(), self.spare.take()));
         }
         self.bound()
@@ -154,7 +191,7 @@ impl LineDecoder {
     /// The last line, if the input ended without a line end. The decoder can be used again for another stream.
     pub fn finish(&mut self) -> Option<Line> {
         let rest = mem::take(&mut self.held);
-        let line = self.end_line(rest);
+        let line = self.end_line(rest.freeze());
         *self = Self::with_limit(self.limit);
         line
     }
@@ -171,13 +208,35 @@ impl LineDecoder {
         long + self.held.capacity()
     }
 
+    /// Takes all whole lines from what is held, or one of which not all is there. Whether there are any.
+    fn take_whole_lines(&mut self) -> bool {
+        let is_plain = !self.at_start && !self.skipping && self.long.is_none();
+        let fresh = &self.held[self.searched..];
+        let end = if is_plain {
+            memchr::memrchr(b'\n', fresh)
+        } else {
+            memchr::memchr(b'\n', fresh)
+        };
+        let Some(end) = end else { return false };
+        let end = mem::take(&mut self.searched) + end;
+        let lines = self.held.split_to(end + 1).freeze();
+        if self.free() == 0 {
+            self.block = LARGE_BLOCK;
+        }
+        self.ready = match Text::from_utf8(lines.clone()) {
+            Ok(lines) if is_plain => Ready::Text { lines, at: 0 },
+            _ => Ready::Bytes(lines),
+        };
+        true
+    }
+
     /// A line from its last bytes; nothing if it is blank or the end of one that was too long.
-    fn end_line(&mut self, end: BytesMut) -> Option<Line> {
+    fn end_line(&mut self, end: Bytes) -> Option<Line> {
         if mem::take(&mut self.skipping) {
             return None;
         }
         let mut content = match self.long.take() {
-            None => end.freeze(),
+            None => end,
             Some(mut long) => {
                 long.push(&end, self.most());
                 long.into()
@@ -188,9 +247,9 @@ impl LineDecoder {
         }
         self.at_start = false;
         if content.len() > self.limit {
-            return Some(self.too_long(&content));
+            return Some(too_long(&content, self.limit));
         }
-        if content.iter().all(u8::is_ascii_whitespace) {
+        if is_blank(&content) {
             return None;
         }
         Some(match Text::from_utf8(content.clone()) {
@@ -216,7 +275,7 @@ impl LineDecoder {
         if !self.skipping && content.len() <= self.limit {
             return None;
         }
-        let line = (!self.skipping).then(|| self.too_long(content));
+        let line = (!self.skipping).then(|| too_long(content, self.limit));
         self.skipping = true;
         self.at_start = false;
         self.long = None;
@@ -234,14 +293,6 @@ impl LineDecoder {
         }
     }
 
-    fn too_long(&self, line: &[u8]) -> Line {
-        let start = &line[..line.len().min(START_SHOWN)];
-        Line::TooLong {
-            limit: self.limit,
-            start: String::from_utf8_lossy(start).into_owned().into(),
-        }
-    }
-
     fn free(&self) -> usize {
         self.held.capacity() - self.held.len()
     }
@@ -251,12 +302,14 @@ impl LineDecoder {
         if self.long.is_some() || self.held.len() > BLOCK / 2 {
             self.gather();
         }
-        if self.held.try_reclaim(BLOCK - self.held.len()) {
+        if self.held.try_reclaim(self.block - self.held.len()) {
+            // Whoever has the lines keeps up, and one block is enough.
+            drop(self.free_block());
             return;
         }
         let mut next = self
             .free_block()
-            .unwrap_or_else(|| BytesMut::with_capacity(BLOCK));
+            .unwrap_or_else(|| BytesMut::with_capacity(self.block));
         next.extend_from_slice(&self.held);
         let mut last = mem::replace(&mut self.held, next);
         last.clear();
@@ -277,23 +330,51 @@ impl LineDecoder {
 
     /// A block whose lines are gone. Any will do: it is still warm.
     fn free_block(&mut self) -> Option<BytesMut> {
-        let free = |block: &mut BytesMut| block.try_reclaim(BLOCK);
+        let size = self.block;
+        let free = |block: &mut BytesMut| block.try_reclaim(size);
         let place = self.used.iter_mut().position(free)?;
         Some(self.used.remove(place))
     }
 
     /// The most that a line may have taken when it is found to be too long.
     fn most(&self) -> usize {
-        self.limit.saturating_add(BLOCK)
+        self.limit.saturating_add(LARGE_BLOCK)
+    }
+}
+
+/// Whole lines that wait to be given out.
+#[derive(Debug)]
+enum Ready {
+    Nothing,
+    /// Lines that came in one piece. They are checked together, and cut without another look.
+    Text {
+        lines: Text,
+        at: usize,
+    },
+    /// All others: those of which one is not UTF-8, the end of one that began elsewhere, the very first.
+    Bytes(Bytes),
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(u8::is_ascii_whitespace)
+}
+
+fn too_long(line: &[u8], limit: usize) -> Line {
+    let start = &line[..line.len().min(START_SHOWN)];
+    Line::TooLong {
+        limit,
+        start: String::from_utf8_lossy(start).into_owned().into(),
     }
 }
 
 /// The memory that is taken and used again. Short lines that are kept keep all of it.
 const BLOCK: usize = 16 << 10;
+/// The same where lines fill all the room there is: whoever writes them is woken for each piece that is taken.
+const LARGE_BLOCK: usize = 64 << 10;
 /// With less room than this, reading costs more than what the next block costs.
 const LEAST_ROOM: usize = 4 << 10;
 /// How many blocks are remembered: as many as lines may wait in for somebody to look at them.
-const MOST_USED: usize = 16;
+const MOST_USED: usize = 4;
 /// How much of a line that is too long is shown.
 const START_SHOWN: usize = 200;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
