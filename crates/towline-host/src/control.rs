@@ -17,7 +17,7 @@ use towline_protocol::{
 };
 
 use crate::{
-    driver::{Order, ToWrite, with_line_end},
+    driver::{Order, ToWrite, Turns, with_line_end},
     error::{Ending, Error},
     mcp::Starter,
     prompt::Prompt,
@@ -41,6 +41,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Control {
     orders: mpsc::UnboundedSender<Order>,
+    turns: Turns,
     /// Room for what is written faster than the agent reads, in bytes.
     room: Arc<Semaphore>,
     timeout: Option<Duration>,
@@ -51,12 +52,14 @@ pub struct Control {
 impl Control {
     pub(crate) fn new(
         orders: mpsc::UnboundedSender<Order>,
+        turns: Turns,
         ended: watch::Receiver<Option<Ending>>,
         timeout: Option<Duration>,
         input_closed: Arc<AtomicBool>,
     ) -> Self {
         Self {
             orders,
+            turns,
             room: Arc::new(Semaphore::new(ROOM as usize)),
             timeout,
             input_closed,
@@ -173,8 +176,9 @@ impl Control {
         let bytes = with_line_end(Frame::encode(line).line());
         let wanted = u32::try_from(bytes.len()).unwrap_or(ROOM).min(ROOM);
         let mut ended = self.ended.clone();
+        let room = Arc::clone(&self.room).acquire_many_owned(wanted);
         let room = tokio::select! {
-            room = Arc::clone(&self.room).acquire_many_owned(wanted) => room.ok(),
+            room = self.turns.until(room) => room.ok(),
             ending = ended.wait_for(Option::is_some) => {
                 let ending = ending.ok().and_then(|ending| ending.clone());
                 return Err(gone(ending));
@@ -214,7 +218,7 @@ impl Control {
             orders: &self.orders,
             outcome: Some(outcome),
         };
-        match asker.outcome().await {
+        match self.turns.until(asker.outcome()).await {
             Outcome::Answered(answer) => Ok(answer),
             Outcome::Refused(failure) => Err(Error::Refused {
                 request: name,
@@ -301,7 +305,7 @@ impl Control {
     /// ```
     pub async fn wait(&self) -> Ending {
         let mut ended = self.ended.clone();
-        let ending = ended.wait_for(Option::is_some).await;
+        let ending = self.turns.until(ended.wait_for(Option::is_some)).await;
         let ending = ending.ok().and_then(|ending| ending.clone());
         ending.unwrap_or_else(lost)
     }
@@ -325,6 +329,7 @@ impl Control {
         if self.ended.borrow().is_some() || self.orders.send(order).is_err() {
             return Err(self.ended().await);
         }
+        self.turns.turn();
         Ok(())
     }
 

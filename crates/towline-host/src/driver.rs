@@ -3,6 +3,7 @@
 //! It alone reads and writes the agent's pipes. It does not look into lines, but for finding out which belong to the
 //! control conversation. Everything that happens passes through here once, in order.
 
+mod caretaker;
 mod outgoing;
 mod turns;
 
@@ -10,6 +11,7 @@ use std::{
     collections::HashMap,
     future::poll_fn,
     io,
+    pin::Pin,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -99,10 +101,10 @@ pub(crate) struct Setup {
 /// Runs a session to its end.
 pub(crate) async fn drive(mut transport: Transport, setup: Setup) {
     let stderr = Stderr::default();
-    let drained = transport
+    let complaints = transport
         .stderr
         .take()
-        .map(|pipe| tokio::spawn(stderr.clone().drain(pipe)));
+        .map(|pipe| Box::pin(stderr.clone().drain(pipe)) as _);
     let mut driver = Driver {
         peer: Peer::new("host_"),
         waiting: HashMap::new(),
@@ -115,16 +117,14 @@ pub(crate) async fn drive(mut transport: Transport, setup: Setup) {
         stdout: transport.stdout,
         keeper: transport.keeper,
         stderr,
+        complaints,
         setup,
     };
     let exit = driver.run().await;
-    if let Some(mut drained) = drained
-        && tokio::time::timeout(LAST_WORDS, &mut drained)
-            .await
-            .is_err()
-    {
-        // What the agent started may hold the pipe open for ever.
-        drained.abort();
+    if driver.complaints.is_some() {
+        // Not longer: what the agent started may hold the pipe open for ever.
+        let drained = tokio::time::timeout(LAST_WORDS, drained(&mut driver.complaints));
+        drained.await.ok();
     }
     driver.end(exit);
 }
@@ -135,6 +135,8 @@ struct Driver {
     stdout: Stdout,
     keeper: Option<Keeper>,
     stderr: Stderr,
+    /// Takes in what comes on standard error; nothing once that has ended.
+    complaints: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     peer: Peer,
     /// Who waits for an answer of the agent.
     waiting: HashMap<RequestId, oneshot::Sender<Outcome>>,
@@ -167,6 +169,7 @@ impl Driver {
             let is_writing = self.outgoing.has_work();
             let events = &self.setup.events;
             let has_keeper = self.keeper.is_some();
+            let may_complain = self.complaints.is_some();
             // What an agent started may hold its output open after its end, and write on.
             let patience = exit.is_some().then_some(LAST_WORDS);
             // An agent that asks and does not read the answers has to wait.
@@ -212,6 +215,8 @@ impl Driver {
                         }
                     }
                 }
+                // Last: an agent that only complains must not keep us from reading what it says.
+                () = drained(&mut self.complaints), if may_complain => self.complaints = None,
             }
         }
         exit.flatten()
@@ -480,6 +485,13 @@ async fn read_when_there_is_room(
 async fn due_when_there_is_room(stderr: &Stderr, events: &Sender<Item>, bound: Bound) {
     stderr.due().await;
     poll_fn(|context| events.poll_room(context, bound, 0)).await;
+}
+
+async fn drained(complaints: &mut Option<Pin<Box<dyn Future<Output = ()> + Send>>>) {
+    match complaints {
+        Some(complaints) => complaints.await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn until(due: Option<Instant>) {

@@ -99,12 +99,6 @@ impl Session {
         let (events, queue) = queue::queue();
         let (ended, has_ended) = watch::channel(None);
         let input_closed = Arc::<AtomicBool>::default();
-        let control = Control::new(
-            sender.clone(),
-            has_ended,
-            parts.timeout,
-            Arc::clone(&input_closed),
-        );
         let servers = Servers::start(&parts.servers, &sender.downgrade());
         let turns = Turns::start(driver::drive(
             transport,
@@ -115,10 +109,17 @@ impl Session {
                 sender: sender.downgrade(),
                 events,
                 servers,
-                input_closed,
+                input_closed: Arc::clone(&input_closed),
                 ended,
             },
         ));
+        let control = Control::new(
+            sender.clone(),
+            turns.clone(),
+            has_ended,
+            parts.timeout,
+            input_closed,
+        );
         let agent = match parts.initialize {
             None => None,
             Some(initialize) => match control.initialize(initialize).await {
@@ -321,9 +322,11 @@ impl Events {
         if !self.queue.has_next() {
             self.turns.turn();
         }
-        self.queue
-            .poll_next(context)
-            .map(|item| item.map(|item| self.look_at(item)))
+        let next = self.queue.poll_next(context);
+        if next.is_pending() {
+            self.turns.call(context.waker());
+        }
+        next.map(|item| item.map(|item| self.look_at(item)))
     }
 
     fn look_at(&mut self, item: Item) -> Event {

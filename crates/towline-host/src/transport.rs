@@ -1,11 +1,10 @@
 //! What a session runs over: the pipes of a child process, or any pair of streams.
 
-use std::{io, time::Duration};
+use std::{fmt, io, pin::Pin, time::Duration};
 
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::oneshot,
-    task::JoinHandle,
 };
 
 use crate::process::{Exit, Process};
@@ -50,11 +49,10 @@ impl Transport {
     }
 }
 
-/// Looks after a process in a task of its own, so that ending one never keeps its output from being read.
-#[derive(Debug)]
+/// Looks after a process, beside whoever reads its output, so that ending one never keeps that from being read.
 pub(crate) struct Keeper {
     stop: Option<oneshot::Sender<Stop>>,
-    task: JoinHandle<io::Result<Exit>>,
+    exit: Pin<Box<dyn Future<Output = io::Result<Exit>> + Send>>,
 }
 
 /// How to end a process.
@@ -69,7 +67,7 @@ pub(crate) struct Stop {
 impl Keeper {
     fn new(mut process: Process) -> Self {
         let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(async move {
+        let exit = Box::pin(async move {
             tokio::select! {
                 exit = process.wait() => exit,
                 stop = stopped => {
@@ -84,7 +82,7 @@ impl Keeper {
         });
         Self {
             stop: Some(stop),
-            task,
+            exit,
         }
     }
 
@@ -96,11 +94,16 @@ impl Keeper {
         }
     }
 
-    /// Waits for the end. Can be dropped and called again until it has given the exit.
+    /// Waits for the end, and brings it about once it is ordered. Can be dropped and called again until it has given the
+    /// exit.
     pub(crate) async fn exit(&mut self) -> io::Result<Exit> {
-        (&mut self.task)
-            .await
-            .unwrap_or_else(|error| Err(error.into()))
+        self.exit.as_mut().await
+    }
+}
+
+impl fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keeper").finish_non_exhaustive()
     }
 }
 

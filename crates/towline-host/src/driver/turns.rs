@@ -1,78 +1,209 @@
-//! The loop of a session, that two may turn: a task of its own, and whoever waits for the next event.
+//! The loop of a session, turned by whoever waits for something from it.
 //!
-//! A task alone would do. But a task that waits for room needs a while to wake up, and so much would have to be in the
-//! queue for that time that the one who looks at the events never runs out of them. Here he reads on by himself. The task
-//! is there for all the time in which nobody waits for an event, and reads ahead while somebody deals with one.
+//! Nobody else has to wake up for that: one who waits for an event or an answer reads it from the agent's pipe by
+//! himself. The loop has a [`Bell`], which calls those who wait. Where nobody comes, because whoever waited went
+//! elsewhere or nobody waits at all, the [caretaker](super::caretaker) sends a task of the runtime after a moment, and so
+//! the loop always goes on. When nobody can wait any more it becomes a task of its own, to end the agent.
 
 use std::{
-    fmt,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError, Weak},
-    task::{Context, Poll, Waker},
+    fmt, mem,
+    pin::{Pin, pin},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
 };
 
 use tokio::runtime::Handle;
 
-/// For whoever waits for the next event.
-#[derive(Debug)]
-pub(crate) struct Turns(Weak<Shared>);
+use super::caretaker;
+
+/// For whoever waits. The session lives as long as one of these does.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns(Arc<Shared>);
 
 struct Shared {
-    state: Mutex<State>,
+    /// Nothing once it has ended.
+    looping: Mutex<Option<Looping>>,
+    bell: Arc<Bell>,
     runtime: Handle,
 }
 
-struct State {
-    /// Nothing once it has ended.
-    looping: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// Of the task. Whoever turns the loop, the task is woken: the other may have gone elsewhere.
-    waker: Waker,
+type Looping = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Rings when the loop has something to do.
+pub(super) struct Bell {
+    shared: Weak<Shared>,
+    waiting: Mutex<Vec<Waker>>,
+    /// Whether it rang since the loop was turned last.
+    rang: AtomicBool,
+    /// How often the loop was turned.
+    turned: AtomicU64,
+    /// Whether the caretaker listens too.
+    is_watched: AtomicBool,
 }
 
 impl Turns {
-    /// Starts the task.
+    /// Takes a loop, and lets it begin.
     pub(crate) fn start(looping: impl Future<Output = ()> + Send + 'static) -> Self {
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State {
-                looping: Some(Box::pin(looping)),
-                waker: Waker::noop().clone(),
+        let turns = Self(Arc::new_cyclic(|shared| Shared {
+            looping: Mutex::new(Some(Box::pin(looping))),
+            bell: Arc::new(Bell {
+                shared: Weak::clone(shared),
+                waiting: Mutex::default(),
+                rang: AtomicBool::new(false),
+                turned: AtomicU64::new(0),
+                is_watched: AtomicBool::new(false),
             }),
             runtime: Handle::current(),
-        });
-        // If the runtime ends, so does the loop: there is no other that owns it.
-        let turns = Self(Arc::downgrade(&shared));
-        tokio::spawn(std::future::poll_fn(move |context| {
-            shared.turn(Some(context.waker()))
         }));
+        turns.turn();
         turns
     }
 
     /// Lets the loop do what it can do without waiting.
     pub(crate) fn turn(&self) {
-        if let Some(shared) = self.0.upgrade() {
-            let _runtime = shared.runtime.enter();
-            let _is_over = shared.turn(None);
+        self.0.turn();
+    }
+
+    /// Calls `waker` when the loop is to be turned again.
+    pub(crate) fn call(&self, waker: &Waker) {
+        let bell = &self.0.bell;
+        let mut waiting = lock(&bell.waiting);
+        if !waiting.iter().any(|other| other.will_wake(waker)) {
+            waiting.push(waker.clone());
         }
+        drop(waiting);
+        // It may have rung before that, or want to go on.
+        if bell.rang.load(Ordering::SeqCst) {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Waits for something that the loop brings about, and turns it meanwhile.
+    pub(crate) async fn until<T>(&self, done: impl Future<Output = T>) -> T {
+        let mut done = pin!(done);
+        std::future::poll_fn(|context| {
+            for is_turned in [false, true] {
+                if is_turned {
+                    self.turn();
+                }
+                if let Poll::Ready(done) = done.as_mut().poll(context) {
+                    return Poll::Ready(done);
+                }
+            }
+            self.call(context.waker());
+            Poll::Pending
+        })
+        .await
     }
 }
 
 impl Shared {
-    fn turn(&self, own: Option<&Waker>) -> Poll<()> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = own {
-            state.waker.clone_from(own);
-        }
-        let State { looping, waker } = &mut *state;
-        let Some(future) = looping else {
-            return Poll::Ready(());
+    fn turn(&self) {
+        let mut looping = lock(&self.looping);
+        self.bell.rang.store(false, Ordering::SeqCst);
+        self.bell.turned.fetch_add(1, Ordering::Relaxed);
+        let Some(future) = &mut *looping else {
+            return;
         };
-        let turned = future.as_mut().poll(&mut Context::from_waker(waker));
-        if turned.is_ready() {
+        let _runtime = self.runtime.enter();
+        let waker = Waker::from(Arc::clone(&self.bell));
+        if future
+            .as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_ready()
+        {
             *looping = None;
-            // The task has to see it too.
-            waker.wake_by_ref();
         }
-        turned
+    }
+}
+
+impl Drop for Shared {
+    /// Nobody turns the loop any more, so it has to turn by itself. In a runtime that has ended it is dropped, and the
+    /// agent with it.
+    fn drop(&mut self) {
+        let looping = self.looping.get_mut();
+        if let Some(looping) = looping.unwrap_or_else(PoisonError::into_inner).take() {
+            self.runtime.spawn(looping);
+        }
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.rang.store(true, Ordering::SeqCst);
+        let waiting = mem::take(&mut *lock(&self.waiting));
+        for waker in waiting {
+            waker.wake();
+        }
+        if !self.is_watched.swap(true, Ordering::SeqCst) {
+            caretaker::watch(self);
+        }
+    }
+}
+
+impl Bell {
+    /// How often the loop was turned.
+    pub(super) fn turned(&self) -> u64 {
+        self.turned.load(Ordering::Relaxed)
+    }
+
+    /// Whether the loop has something to do. Otherwise the caretaker need not listen any more.
+    pub(super) fn still_rings(&self) -> bool {
+        if self.shared.strong_count() == 0 {
+            // The loop is a task of its own.
+            return false;
+        }
+        if self.rang.load(Ordering::SeqCst) {
+            return true;
+        }
+        self.is_watched.store(false, Ordering::SeqCst);
+        // It may have rung in between; of two, the one who takes the watch back keeps it.
+        self.rang.load(Ordering::SeqCst) && !self.is_watched.swap(true, Ordering::SeqCst)
+    }
+
+    /// Has a task turn the loop.
+    pub(super) fn send_task(&self) {
+        if let Some(shared) = self.shared.upgrade() {
+            let runtime = shared.runtime.clone();
+            runtime.spawn(Errand {
+                shared,
+                is_run: false,
+            });
+        }
+    }
+}
+
+/// A task that turns the loop once.
+struct Errand {
+    shared: Arc<Shared>,
+    is_run: bool,
+}
+
+impl Future for Errand {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        self.is_run = true;
+        self.shared.turn();
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Errand {
+    /// A runtime that drops its tasks has ended, and the session with it, whoever still has a handle.
+    fn drop(&mut self) {
+        if !self.is_run {
+            let looping = lock(&self.shared.looping).take();
+            drop(looping);
+            self.shared.turn();
+        }
     }
 }
 
@@ -80,4 +211,9 @@ impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").finish_non_exhaustive()
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing in here panics halfway through a change.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
