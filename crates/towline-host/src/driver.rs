@@ -10,9 +10,10 @@ mod turns;
 use std::{
     collections::HashMap,
     future::poll_fn,
-    io,
+    io, iter, mem,
     pin::Pin,
     sync::{Arc, atomic::AtomicBool},
+    task::Poll,
     time::Duration,
 };
 
@@ -23,8 +24,8 @@ use tokio::{
     time::Instant,
 };
 use towline_protocol::{
-    Answer, ControlLine, Frame, LineDecoder, Outcome, Output, Peer, Request, RequestId, Stray,
-    Text, Ticket, ToAgent, ToHost, Withdrawal,
+    Answer, ControlLine, Frame, Line, LineDecoder, Outcome, Output, Peer, Request, RequestId,
+    Stray, Text, Ticket, ToAgent, ToHost, Withdrawal,
 };
 
 use crate::{
@@ -206,7 +207,11 @@ impl Driver {
                         last_words = last_words.saturating_sub(read);
                     }
                     match read {
-                        1.. if last_words > 0 => self.take_in(),
+                        1.. if last_words > 0 => {
+                            self.take_in();
+                            // Who turns the loop to see an event need not wait for the next.
+                            break_off().await;
+                        }
                         _ => {
                             stdout_open = false;
                             self.finish_reading();
@@ -224,43 +229,33 @@ impl Driver {
 
     /// Cuts what was read into lines, keeps those of the control conversation and passes on the others.
     fn take_in(&mut self) {
-        let mut batch = Vec::new();
-        let mut size = 0;
-        while let Some(line) = self.decoder.cut() {
-            self.sort(line, &mut batch, &mut size);
+        while let Some(line) = self.pass_on_lines(LineDecoder::cut) {
+            self.control_line(line);
         }
-        self.pass_on(&mut batch, &mut size);
     }
 
     fn finish_reading(&mut self) {
-        let mut batch = Vec::new();
-        let mut size = 0;
-        if let Some(line) = self.decoder.finish() {
-            self.sort(line, &mut batch, &mut size);
+        if let Some(line) = self.pass_on_lines(LineDecoder::finish) {
+            self.control_line(line);
         }
-        self.pass_on(&mut batch, &mut size);
     }
 
-    fn sort(&mut self, line: towline_protocol::Line, batch: &mut Vec<Item>, size: &mut usize) {
-        let item = Item::from(line);
-        if let Item::Line(text) = &item {
-            tracing::trace!(line = text.as_str(), "the agent says");
-            if towline_protocol::is_control(text) {
-                let text = text.clone();
-                // What came before a question stays before it.
-                self.pass_on(batch, size);
-                return self.control_line(text);
+    /// Passes on lines up to the next one of the control conversation, which stays behind what came before it.
+    fn pass_on_lines(&mut self, cut: impl Fn(&mut LineDecoder) -> Option<Line>) -> Option<Text> {
+        let mut control = None;
+        self.setup.events.push(iter::from_fn(|| {
+            let item = Item::from(cut(&mut self.decoder)?);
+            if let Item::Line(line) = &item {
+                tracing::trace!(line = line.as_str(), "the agent says");
+                if towline_protocol::is_control(line) {
+                    control = Some(line.clone());
+                    return None;
+                }
             }
-        }
-        *size += item.size();
-        batch.push(item);
-    }
-
-    fn pass_on(&mut self, batch: &mut Vec<Item>, size: &mut usize) {
-        if !batch.is_empty() {
-            self.setup.events.push(batch.drain(..), *size);
-            *size = 0;
-        }
+            let bytes = item.size();
+            Some((item, bytes))
+        }));
+        control
     }
 
     fn control_line(&mut self, line: Text) {
@@ -276,10 +271,10 @@ impl Driver {
                 // A share of it would keep all that was read with it.
                 self.line = Text::new();
             }
-            Err(_) => self
-                .setup
-                .events
-                .push([Item::Line(line.clone())], line.len()),
+            Err(_) => {
+                let bytes = line.len();
+                self.setup.events.push([(Item::Line(line), bytes)]);
+            }
         }
     }
 
@@ -423,7 +418,7 @@ impl Driver {
         self.carry_out();
         self.pass_on_stderr();
         let ending = Ending {
-            command: std::mem::take(&mut self.setup.command),
+            command: mem::take(&mut self.setup.command),
             exit,
             closed: self.closed,
             stderr: self.stderr.tail(),
@@ -443,7 +438,7 @@ impl Driver {
 
     fn push_event(&self, event: Event, bytes: usize) {
         let item = Item::Event(Box::new(event));
-        self.setup.events.push([item], bytes);
+        self.setup.events.push([(item, bytes)]);
     }
 
     /// How much may be in the queue. While we wait for the agent to answer or to read it may be more: the answer stands
@@ -485,6 +480,19 @@ async fn read_when_there_is_room(
 async fn due_when_there_is_room(stderr: &Stderr, events: &Sender<Item>, bound: Bound) {
     stderr.due().await;
     poll_fn(|context| events.poll_room(context, bound, 0)).await;
+}
+
+/// Ends this turn of the loop. The next one goes on.
+async fn break_off() {
+    let mut is_over = false;
+    poll_fn(|context| {
+        if mem::replace(&mut is_over, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 async fn drained(complaints: &mut Option<Pin<Box<dyn Future<Output = ()> + Send>>>) {

@@ -63,15 +63,21 @@ struct Shared<T> {
 }
 
 impl<T> Sender<T> {
-    /// Puts items in, whether there is room or not. They are dropped if nobody receives.
-    pub(crate) fn push(&self, items: impl IntoIterator<Item = T>, bytes: usize) {
+    /// Puts items in, each with its bytes, whether there is room or not. They are dropped if nobody receives.
+    pub(crate) fn push(&self, items: impl IntoIterator<Item = (T, usize)>) {
         let waker = {
             let mut shared = lock(&self.shared);
             if shared.receiver_gone {
+                drop(shared);
+                return items.into_iter().for_each(drop);
+            }
+            for (item, bytes) in items {
+                shared.items.push_back(item);
+                shared.waiting += bytes;
+            }
+            if shared.items.is_empty() {
                 return;
             }
-            shared.items.extend(items);
-            shared.waiting += bytes;
             shared.wants_item.take()
         };
         if let Some(waker) = waker {
