@@ -370,7 +370,7 @@ fn too_long(line: &[u8], limit: usize) -> Line {
 /// The memory that is taken and used again. Short lines that are kept keep all of it.
 const BLOCK: usize = 16 << 10;
 /// The same where lines fill all the room there is: whoever writes them is woken for each piece that is taken.
-const LARGE_BLOCK: usize = 64 << 10;
+const LARGE_BLOCK: usize = 128 << 10;
 /// With less room than this, reading costs more than what the next block costs.
 const LEAST_ROOM: usize = 4 << 10;
 /// How many blocks are remembered: as many as lines may wait in for somebody to look at them.

@@ -199,6 +199,31 @@ fn memory_of_lines_that_are_gone_is_used_again() {
 }
 
 #[test]
+fn lines_that_fill_the_room_get_more_of_it_until_they_come_slowly_again() {
+    let mut decoder = LineDecoder::default();
+    let input = "a line of a flood\n".repeat(100_000);
+    let mut rest = input.as_bytes();
+    let (mut most, mut count) = (0, 0);
+    while !rest.is_empty() {
+        let mut room = decoder.room();
+        most = room.remaining_mut().max(most);
+        let piece;
+        (piece, rest) = rest.split_at(room.remaining_mut().min(rest.len()));
+        room.put_slice(piece);
+        while let Some(line) = decoder.cut() {
+            assert_eq!(line, Line::Text("a line of a flood".into()));
+            count += 1;
+        }
+    }
+    assert_eq!(count, 100_000);
+    assert!((1 << 16..=1 << 17).contains(&most), "{most}");
+    decoder.room().put_slice(b"and one more\n");
+    assert_eq!(decoder.cut(), Some(Line::Text("and one more".into())));
+    assert_eq!(decoder.cut(), None);
+    assert!(decoder.capacity() <= 1 << 14, "{}", decoder.capacity());
+}
+
+#[test]
 fn the_bound_is_64_mib_unless_set() {
     assert_eq!(LineDecoder::DEFAULT_LIMIT, 64 * 1024 * 1024);
 }
