@@ -112,7 +112,7 @@ impl Draft {
         };
         let block = DraftBlock {
             index,
-            start: Box::new(start.clone()),
+            start: Box::new(detached(start)),
             grown,
             signature: None,
             citations: Vec::new(),
@@ -184,6 +184,16 @@ impl Draft {
         if let Some(draft) = self.blocks.iter_mut().find(|draft| draft.settled.is_none()) {
             draft.settled = Some(Box::new(block.clone()));
         }
+    }
+}
+
+/// A copy with memory of its own: what a line shares would stay as long as the draft does, and that may wait for hours.
+fn detached(start: &Block) -> Block {
+    match start {
+        // Empty, as nearly always.
+        Block::Text(block) if block.text.is_empty() => start.clone(),
+        Block::Thinking(block) if block.thinking.is_empty() => start.clone(),
+        _ => Block::from_json(start.to_json().as_str()).unwrap_or_else(|_| start.clone()),
     }
 }
 

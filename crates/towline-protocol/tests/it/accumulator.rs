@@ -2,8 +2,8 @@
 //! form a tree.
 
 use towline_protocol::{
-    Accumulator, Block, CallState, Calls, Growth, StreamEvent, Tally, ToHost, ToolUseId, Usages,
-    Wire, trace::Direction,
+    Accumulator, Block, CallState, Calls, Growth, StreamEvent, Tally, Text, ToHost, ToolUseId,
+    Usages, Wire, trace::Direction,
 };
 
 use crate::data;
@@ -63,6 +63,33 @@ fn what_the_events_build_agrees_with_the_final_lines() {
         );
     }
     assert!(compared >= 6, "only {compared} blocks");
+}
+
+#[test]
+fn a_message_in_progress_keeps_no_line_in_memory() {
+    const EVENTS: [&str; 6] = [
+        r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-5-5","content":[],"stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"one"}}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"begun"}}"#,
+        r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}}}"#,
+        r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{}"}}"#,
+    ];
+    let mut accumulator = Accumulator::default();
+    for event in EVENTS {
+        let line = Text::from(format!(
+            r#"{{"type":"stream_event","event":{event},"session_id":"s","parent_tool_use_id":null,"uuid":"u"}}"#
+        ));
+        accumulator.handle(&ToHost::from_json(line.clone()).unwrap());
+        assert!(line.bytes().is_unique(), "{event}");
+    }
+    let draft = accumulator.draft(None).unwrap();
+    let built = |block: usize| draft.blocks()[block].built().to_json();
+    assert_eq!(draft.text(), "onebegun");
+    assert_eq!(
+        built(2).as_str(),
+        r#"{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}}"#
+    );
 }
 
 #[test]
@@ -330,7 +357,7 @@ fn what_is_kept_of_a_line_does_not_keep_the_line() {
     let line = format!(
         r#"{{"type":"assistant","message":{{"id":"m1","model":"m","usage":{{"output_tokens":1,"service_tier":"standard"}},"content":[{{"type":"tool_use","id":"t1","name":"Bash","input":{{"command":"ls"}}}}]}}{SUB}}}"#
     );
-    let line = towline_protocol::Text::from(line);
+    let line = Text::from(line);
     let mut accumulator = Accumulator::default();
     accumulator.handle(&ToHost::from_json(line.clone()).unwrap());
     assert!(accumulator.calls().get(&"t1".into()).is_some());
