@@ -46,6 +46,9 @@ const AT_ONCE: usize = 2;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The real CLI takes seconds to start on a busy machine.
 const PATIENCE_WITH_THE_REAL_CLI: Duration = Duration::from_secs(40);
+/// The real CLI does not always do the same: once in a while it ends by a signal with its last line unsaid. Where it
+/// strays from its own recording and from us it plays again, so often in all.
+const MOST_PLAYS: usize = 6;
 /// How many differences of a conversation are printed.
 const MOST_SHOWN: usize = 12;
 
@@ -76,9 +79,21 @@ fn the_agent_and_the_real_cli_have_the_same_conversations_now() {
         let Conversation {
             recording, setup, ..
         } = conversation;
-        let real = play(&cli, recording, setup, setups);
         let ours = play(&agent, recording, setup, setups);
-        conversation.compared(&meant, (&real.lines, real.code), &ours)
+        let mut plays = 1;
+        loop {
+            let real = play(&cli, recording, setup, setups);
+            let outcome = conversation.compared(&meant, (&real.lines, real.code), &ours);
+            let is_settled = outcome.is_same || conversation.outcome(&meant, &real).is_same;
+            if is_settled || plays == MOST_PLAYS {
+                return outcome;
+            }
+            say(&format!(
+                "== {}: the real CLI strays, play {plays}",
+                conversation.name
+            ));
+            plays += 1;
+        }
     });
     judge(&had, &meant, started.elapsed());
 }
