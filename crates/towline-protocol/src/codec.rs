@@ -220,8 +220,9 @@ impl LineDecoder {
         let Some(end) = end else { return false };
         let end = mem::take(&mut self.searched) + end;
         let lines = self.held.split_to(end + 1).freeze();
-        if self.free() == 0 {
+        if self.free() == 0 && self.block < LARGE_BLOCK {
             self.block = LARGE_BLOCK;
+            self.used.clear();
         }
         self.ready = match Text::from_utf8(lines.clone()) {
             Ok(lines) if is_plain => Ready::Text { lines, at: 0 },
@@ -326,6 +327,12 @@ impl LineDecoder {
         }
         self.held.clear();
         self.searched = 0;
+        if self.unfinished() > LARGE_BLOCK && self.block > BLOCK {
+            // There is enough in memory with such a line, and with what is made of it.
+            self.block = BLOCK;
+            self.held = BytesMut::new();
+            self.used.clear();
+        }
     }
 
     /// A block whose lines are gone. Any will do: it is still warm.
