@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::{
     DecodeError, Json, Number, Text,
-    scan::{block, block_at, plain_end, quoted_end, specials_at},
+    scan::{block, block_at, large, long_quoted_end, plain_end, specials_at},
 };
 
 type Result<T> = std::result::Result<T, DecodeError>;
@@ -132,13 +132,13 @@ impl<'a> Reader<'a> {
         Ok(self.next_key()?.map_or(Key::End, Key::Other))
     }
 
-    /// Goes over a key of the object if it is the next one.
+    /// Goes over a key of the object if it is surely the next one.
     #[inline]
     pub(crate) fn takes_key(&mut self, key: &Likely) -> bool {
         let bytes = self.bytes();
         let start = self.at + usize::from(!self.fresh);
         let is_next = (self.fresh || bytes.get(self.at) == Some(&b','))
-            && Window::at(bytes, start).is_some_and(|window| key.begins(&window));
+            && Window::at(bytes, start).is_some_and(|window| key.surely_begins(&window));
         if is_next {
             self.at = start + key.text.len();
             self.fresh = false;
@@ -458,11 +458,14 @@ impl<'a> Reader<'a> {
         let bytes = self.bytes();
         let mut at = self.at + 1;
         loop {
-            let end = at + block::SIZE;
-            let mut hits = specials_at(bytes, at);
-            // Where one escape is the next is not far: one look at a block finds them all.
+            // Most strings end soon. In one that does not, one look at a large block finds all of its escapes.
+            let (mut hits, size) = match bytes.get(at..).and_then(<[u8]>::first_chunk) {
+                Some(block) if at > self.at + 1 => (large::specials(block), large::SIZE),
+                _ => (specials_at(bytes, at).into(), block::SIZE),
+            };
+            let end = at + size;
             while hits != 0 {
-                let ahead = block::first(hits);
+                let ahead = large::first(hits);
                 at += ahead;
                 match bytes.get(at) {
                     Some(b'"') => {
@@ -482,7 +485,7 @@ impl<'a> Reader<'a> {
                 }
                 // The digits of `\u` are plain text.
                 at += 2;
-                hits >>= ahead + 2;
+                hits = hits >> ahead >> 2;
             }
             at = at.max(end);
         }
@@ -524,8 +527,8 @@ impl<'a> Reader<'a> {
 
     /// The string from `start`, whose first escape stands at `at`.
     ///
-    /// It is put together as bytes, a block at a time: one copy of sixteen bytes, of which those behind the next escape
-    /// are overwritten, is cheaper than a copy of just the right length.
+    /// It is put together as bytes, a block at a time: one copy of a whole block, of which what stands behind the next
+    /// escape is overwritten, is cheaper than a copy of just the right length.
     fn unescape(&mut self, start: usize, mut at: usize) -> Result<String> {
         let bytes = self.bytes();
         let mut length = at - start;
@@ -534,13 +537,17 @@ impl<'a> Reader<'a> {
         out.resize(length * 2 + 64, 0);
         let mut most = 0;
         loop {
+            let (read, written) =
+                unescape_simple(&bytes[at.min(bytes.len())..], &mut out[length..]);
+            at += read;
+            length += written;
             let block = block_at(bytes, at);
             match out[length..].first_chunk_mut() {
                 Some(room) => *room = block,
                 None => {
                     if most == 0 {
                         // No escape is shorter than what it stands for, so what is left of the string is enough.
-                        let end = quoted_end(bytes, at).unwrap_or(bytes.len());
+                        let end = long_quoted_end(bytes, at).unwrap_or(bytes.len());
                         most = length + end.saturating_sub(at) + block::SIZE;
                         out.reserve_exact(most - out.len());
                     }
@@ -672,6 +679,46 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Writes out what a string holds, up to its end, to an escape that is more than a character behind a backslash, or to
+/// where there are not two large blocks to read from and one to write to. How much was read, and how much written.
+///
+/// Where the next escape comes is what the processor cannot guess. So there is one look at a large block for all of its
+/// escapes, and behind each the whole rest of the block is copied, however soon the next one comes.
+fn unescape_simple(from: &[u8], to: &mut [u8]) -> (usize, usize) {
+    let (mut read, mut written) = (0, 0);
+    while let Some(window) = from[read..].first_chunk::<{ 2 * large::SIZE }>()
+        && let Some(block) = window.first_chunk()
+    {
+        let mut hits = large::specials(block);
+        let mut at = 0;
+        while let Some(block) = window[at..].first_chunk::<{ large::SIZE }>() {
+            let Some(room) = to[written..].first_chunk_mut() else {
+                return (read + at, written);
+            };
+            *room = *block;
+            if hits == 0 {
+                written += large::SIZE - at;
+                at = large::SIZE;
+                break;
+            }
+            let ahead = large::first(hits);
+            let character = match block[ahead] {
+                b'\\' => ESCAPES[usize::from(window[at + ahead + 1])],
+                _ => 0,
+            };
+            if character == 0 {
+                return (read + at + ahead, written + ahead);
+            }
+            room[ahead] = character;
+            written += ahead + 1;
+            at += ahead + 2;
+            hits = hits >> ahead >> 2;
+        }
+        read += at;
+    }
+    (read, written)
+}
+
 /// How long a string may be to be put together on the stack.
 const SHORT: usize = 512;
 
@@ -748,17 +795,25 @@ impl Likely {
 
     #[inline]
     fn begins(&self, window: &Window<'_>) -> bool {
-        (window.head ^ self.head) & self.mask == 0
-            && (self.text.len() <= 16 || self.goes_on(window))
+        self.fits(window)
+            && (self.text.len() <= 32 || window.rest.starts_with(self.text.as_bytes()))
     }
 
-    /// The two ends of most keys cover all of it, and no call is needed to compare them.
+    /// The same for all but very long keys, without a call.
     #[inline]
-    fn goes_on(&self, window: &Window<'_>) -> bool {
-        let length = self.text.len();
-        let tail = window.rest.get(..length).and_then(<[u8]>::last_chunk);
-        tail.is_some_and(|tail| u128::from_le_bytes(*tail) == self.tail)
-            && (length <= 32 || window.rest.starts_with(self.text.as_bytes()))
+    fn surely_begins(&self, window: &Window<'_>) -> bool {
+        self.text.len() <= 32 && self.fits(window)
+    }
+
+    /// Whether both ends are the same. They cover all of most keys.
+    #[inline]
+    fn fits(&self, window: &Window<'_>) -> bool {
+        (window.head ^ self.head) & self.mask == 0
+            && (self.text.len() <= 16 || {
+                let whole = window.rest.get(..self.text.len());
+                let tail = whole.and_then(<[u8]>::last_chunk);
+                tail.is_some_and(|tail| u128::from_le_bytes(*tail) == self.tail)
+            })
     }
 }
 

@@ -75,6 +75,20 @@ pub(crate) fn quoted_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
+/// The same, for a string that is long: no branch for each of its escapes.
+pub(crate) fn long_quoted_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let mut escapes_next = 0;
+    while let Some(whole) = bytes.get(at..)?.first_chunk() {
+        let marks = Marks::of(whole);
+        let quotes = marks.quotes & !escaped(marks.backslashes, &mut escapes_next);
+        if quotes != 0 {
+            return Some(at + large::first(quotes) + 1);
+        }
+        at += large::SIZE;
+    }
+    quoted_end(bytes, at + escapes_next as usize)
+}
+
 /// The index behind the value that starts at `at`; nothing if it does not end. Trusts the value to be JSON:
 /// it only counts brackets outside of strings.
 #[inline]
@@ -106,7 +120,7 @@ fn container_end(bytes: &[u8], mut at: usize) -> Option<usize> {
         let marks = match rest.first_chunk() {
             Some(whole) => Marks::of(whole),
             None => {
-                let mut filled = [0; 64];
+                let mut filled = [0; large::SIZE];
                 filled[..rest.len()].copy_from_slice(rest);
                 Marks::of(&filled)
             }
@@ -127,7 +141,7 @@ fn container_end(bytes: &[u8], mut at: usize) -> Option<usize> {
             }
             brackets &= brackets - 1;
         }
-        at += 64;
+        at += large::SIZE;
     }
     None
 }
@@ -171,7 +185,7 @@ struct Marks {
 
 impl Marks {
     #[inline]
-    fn of(bytes: &[u8; 64]) -> Self {
+    fn of(bytes: &[u8; large::SIZE]) -> Self {
         let mut marks = Self::default();
         let (blocks, _) = bytes.as_chunks();
         for (index, block) in blocks.iter().enumerate() {
@@ -240,6 +254,29 @@ pub(crate) mod block {
     }
 }
 
+/// Four blocks at a time.
+pub(crate) mod large {
+    use super::block;
+
+    pub(crate) const SIZE: usize = 4 * block::SIZE;
+
+    /// As [`block::specials`].
+    #[inline]
+    pub(crate) fn specials(bytes: &[u8; SIZE]) -> u64 {
+        let (blocks, _) = bytes.as_chunks();
+        let specials = blocks.iter().map(block::specials).enumerate();
+        specials.fold(0, |all, (index, specials)| {
+            all | u64::from(specials) << (index * block::SIZE)
+        })
+    }
+
+    /// The place of the first bit.
+    #[inline]
+    pub(crate) fn first(hits: u64) -> usize {
+        hits.trailing_zeros() as usize
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,10 +302,14 @@ mod tests {
                 "a".repeat(length),
                 "b".repeat(length)
             );
-            assert_eq!(quoted_end(text.as_bytes(), 0), Some(2 * length + 5));
-            assert_eq!(quoted_end(&text.as_bytes()[..2 * length + 4], 0), None);
+            for end in [quoted_end, long_quoted_end] {
+                assert_eq!(end(text.as_bytes(), 0), Some(2 * length + 5));
+                assert_eq!(end(&text.as_bytes()[..2 * length + 4], 0), None);
+            }
         }
-        assert_eq!(quoted_end(b"abc\\", 0), None);
+        for end in [quoted_end, long_quoted_end] {
+            assert_eq!(end(b"abc\\", 0), None);
+        }
     }
 
     #[test]

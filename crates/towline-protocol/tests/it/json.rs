@@ -80,6 +80,53 @@ fn escapes_mean_what_they_mean_elsewhere() {
     }
 }
 
+/// Long strings are read in large blocks, wherever their escapes stand in those and however the line goes on.
+#[test]
+fn escapes_are_read_at_any_place_of_a_long_string() {
+    let escapes = [
+        r"\n",
+        r#"\""#,
+        r"\\",
+        r"\\\t",
+        r"\u00e9",
+        r"\ud83d\ude00",
+        "é",
+        "→",
+        "",
+    ];
+    for before in 0..140 {
+        for (behind, escape) in [0, 1, 14, 62, 63, 64, 130, 700]
+            .iter()
+            .zip(escapes.iter().cycle().skip(before))
+        {
+            for next in escapes {
+                let text = format!(
+                    "{}\\t{escape}{next}{}",
+                    "a".repeat(before),
+                    "b".repeat(*behind)
+                );
+                let line = format!(
+                    r#"{{"type":"prompt_suggestion","suggestion":"{text}","text":["{text}"]}}"#
+                );
+                let ToHost::PromptSuggestion(found) = ToHost::from_json(line.clone()).unwrap()
+                else {
+                    panic!()
+                };
+                let expected: Value = serde_json::from_str(&line).unwrap();
+                let suggestion = found.suggestion.as_ref().unwrap();
+                assert_eq!(expected["suggestion"], suggestion.as_str(), "{text}");
+                for broken in [
+                    &line[..line.len() - 3],
+                    &line.replace("\\t", "\\x"),
+                    &line.replace("\\t", "\t"),
+                ] {
+                    assert!(ToHost::from_json(broken).is_err(), "{broken}");
+                }
+            }
+        }
+    }
+}
+
 /// JavaScript writes half a surrogate pair where a text was cut inside an emoji; serde_json refuses the line.
 #[test]
 fn half_a_surrogate_pair_becomes_a_replacement_character() {
