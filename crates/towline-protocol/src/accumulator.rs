@@ -11,6 +11,8 @@ pub use calls::{Call, CallState, Calls};
 pub use draft::{Draft, DraftBlock};
 pub use usage::{Tally, Usages};
 
+use std::collections::VecDeque;
+
 use crate::{
     content::{Block, Content},
     ids::ToolUseId,
@@ -41,7 +43,7 @@ use crate::{
 /// ```
 #[derive(Debug, Default)]
 pub struct Accumulator {
-    drafts: Vec<(Option<ToolUseId>, Draft)>,
+    drafts: VecDeque<(Option<ToolUseId>, Draft)>,
     /// Where the draft is that grew last; a guess.
     last_draft: usize,
     usages: Usages,
@@ -230,7 +232,7 @@ impl Accumulator {
                 self.drafts.remove(oldest);
             }
             let thread = parent.map(ToolUseId::detached);
-            self.drafts.push((thread, Draft::default()));
+            self.drafts.push_back((thread, Draft::default()));
             self.drafts.len() - 1
         });
         self.last_draft = place;
