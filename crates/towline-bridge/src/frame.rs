@@ -219,6 +219,15 @@ impl Frame {
         }
     }
 
+    /// The record of the transcript that it is also.
+    pub(crate) fn uuid(&self) -> Option<Uuid> {
+        match self.content() {
+            Content::Line(line) => line.message.uuid().map(Uuid::detached),
+            Content::Input(input) => input.uuid,
+            _ => None,
+        }
+    }
+
     /// The frame as the HTTP API gives it out: `{"seq":…,"at":…,"kind":"…","body":{…}}`.
     pub fn to_json(&self) -> String {
         let Self {

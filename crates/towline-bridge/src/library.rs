@@ -9,7 +9,7 @@ use std::{
 };
 
 use towline_host::SessionId;
-use towline_protocol::{Text, dialect::pocket::BridgeId};
+use towline_protocol::{Text, Uuid, dialect::pocket::BridgeId};
 
 use crate::{
     Content, Frame, Restored,
@@ -152,7 +152,7 @@ impl Library {
     }
 
     /// The records of transcripts that the last frames of a session are also, those of the latest frames first.
-    fn known(&self, id: &BridgeId, last_seq: u64) -> impl Iterator<Item = HashSet<Text>> {
+    fn known(&self, id: &BridgeId, last_seq: u64) -> impl Iterator<Item = HashSet<Uuid>> {
         let (shelf, id) = (Arc::clone(&self.shelf), id.clone());
         let mut before = last_seq;
         std::iter::from_fn(move || {
@@ -162,7 +162,7 @@ impl Library {
             let after = before.saturating_sub(KNOWN.frames as u64);
             let frames = shelf.read(|log| log.frames(&id, after, KNOWN)).ok()?;
             before = after;
-            Some(frames.iter().filter_map(uuid).collect())
+            Some(frames.iter().filter_map(Frame::uuid).collect())
         })
     }
 
@@ -245,15 +245,6 @@ pub(crate) fn restored(log: &Reader) -> Result<Vec<Restored>, LogError> {
         })
     });
     sessions.collect()
-}
-
-/// The record of the transcript that a line is also.
-fn uuid(frame: &Frame) -> Option<Text> {
-    match frame.content() {
-        Content::Line(line) => line.message.uuid().map(|uuid| uuid.text().detached()),
-        Content::Input(input) => input.uuid.map(|uuid| uuid.text().detached()),
-        _ => None,
-    }
 }
 
 fn failed(what: &str, error: &dyn std::fmt::Display) -> LogError {

@@ -250,7 +250,7 @@ impl Past {
     pub fn since(
         &self,
         session: &SessionId,
-        known: impl IntoIterator<Item = HashSet<Text>>,
+        known: impl IntoIterator<Item = HashSet<Uuid>>,
         page: Page,
         mut give: impl FnMut(Vec<Text>) -> ControlFlow<()>,
     ) -> Result<(), Error> {

@@ -11,6 +11,7 @@ mod leaves;
 mod raw;
 mod reader;
 mod scan;
+mod short;
 mod text;
 mod writer;
 
@@ -21,4 +22,5 @@ pub use text::Text;
 
 pub(crate) use reader::{Key, Likely, Reader, Tag};
 pub(crate) use scan::{quoted_end, value_end};
+pub(crate) use short::ShortText;
 pub(crate) use writer::{Spelling, Writer};

@@ -9,7 +9,7 @@ use towline_bridge::{
     past::{Past, Recent},
 };
 use towline_host::store::Home;
-use towline_protocol::{SessionId, Text};
+use towline_protocol::{SessionId, Text, Uuid};
 
 struct Elsewhere {
     home: Home,
@@ -279,7 +279,7 @@ fn what_was_said_since_comes_as_lines_of_an_agent() {
     let since = |known: &[u32], page: Page| {
         // What is known is asked for set by set; the first has nothing of this session.
         let known = known.iter().map(|number| key(*number).into());
-        let known = [HashSet::from([Text::from("another")]), known.collect()];
+        let known = [HashSet::from([Uuid::from("another")]), known.collect()];
         let mut pages: Vec<Vec<String>> = Vec::new();
         let give = |lines: Vec<Text>| {
             pages.push(lines.iter().map(ToString::to_string).collect());
@@ -328,7 +328,7 @@ fn what_was_known_before_a_compaction_is_not_said_again() {
     );
     let since = |known: u32| {
         let mut count = 0;
-        let known = [HashSet::from([Text::from(key(known))])];
+        let known = [HashSet::from([Uuid::from(key(known))])];
         let give = |lines: Vec<Text>| {
             count += lines.len();
             ControlFlow::Continue(())

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::{
-    DecodeError, Json, Number, Text,
+    DecodeError, Json, Number, ShortText, Text,
     scan::{block, block_at, large, long_quoted_end, plain_end, specials_at},
 };
 
@@ -182,6 +182,18 @@ impl<'a> Reader<'a> {
                 Some(short) => Ok(short),
                 None => self.unescape(start, escape).map(Text::from),
             },
+        }
+    }
+
+    /// A string that is short as a rule.
+    #[inline]
+    pub(crate) fn short_text(&mut self) -> Result<ShortText> {
+        if self.peek() != b'"' {
+            return Err(self.expected("a string"));
+        }
+        match self.str_token()? {
+            Cow::Borrowed(plain) => Ok(ShortText::share(self.whole, plain)),
+            Cow::Owned(text) => Ok(ShortText::from(&*text)),
         }
     }
 

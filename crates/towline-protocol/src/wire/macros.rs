@@ -249,11 +249,7 @@ macro_rules! wire_strings {
 
         impl $crate::wire::Parts for $Name {
             fn read(reader: &mut $crate::json::Reader<'_>) -> $crate::wire::Result<Self> {
-                let text = reader.text()?;
-                Ok(match &*text {
-                    $( $value => Self::$Variant, )*
-                    _ => Self::Unknown(text),
-                })
+                Ok(Self::from(&*reader.str()?))
             }
 
             fn write(&self, writer: &mut $crate::json::Writer) {
@@ -292,26 +288,21 @@ macro_rules! serde_as_str {
     };
 }
 
-/// Newtypes over [`Text`](crate::Text) for the ids of the wire, so that one cannot be taken for another.
+/// Newtypes over [`ShortText`](crate::json::ShortText) for the ids of the wire, so that one cannot be taken for another.
 macro_rules! wire_ids {
     ($( $(#[$meta:meta])* $Name:ident; )*) => {$(
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $Name($crate::json::Text);
+        pub struct $Name($crate::json::ShortText);
 
         impl $Name {
             /// Wraps an id.
-            pub fn new(id: impl Into<$crate::json::Text>) -> Self {
-                Self(id.into())
+            pub fn new(id: impl AsRef<str>) -> Self {
+                Self(id.as_ref().into())
             }
 
             /// The id as a string.
             pub fn as_str(&self) -> &str {
-                &self.0
-            }
-
-            /// The id as a shared string.
-            pub fn text(&self) -> &$crate::json::Text {
                 &self.0
             }
 
@@ -338,7 +329,7 @@ macro_rules! wire_ids {
 
         impl From<String> for $Name {
             fn from(id: String) -> Self {
-                Self(id.into())
+                Self(id.as_str().into())
             }
         }
 
@@ -369,7 +360,7 @@ macro_rules! wire_ids {
         impl $crate::wire::Parts for $Name {
             #[inline]
             fn read(reader: &mut $crate::json::Reader<'_>) -> $crate::wire::Result<Self> {
-                reader.text().map(Self)
+                reader.short_text().map(Self)
             }
 
             fn write(&self, writer: &mut $crate::json::Writer) {

@@ -6,7 +6,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use towline_protocol::{
-    Content as Words, Role, Text, Wire,
+    Content as Words, Role, Uuid, Wire,
     dialect::pocket::{
         BridgeId, History, HistoryRange, Numbered, PastHistory, PastMessage, SnapshotReason,
         ToClient,
@@ -14,7 +14,7 @@ use towline_protocol::{
 };
 
 use crate::{
-    Content, Frame,
+    Frame,
     hub::Description,
     log::{LogError, Page},
 };
@@ -164,10 +164,10 @@ impl Connection {
         self.desk().check_past(&agent_session).await.ok()?;
         let library = self.site.desk.bridge().library();
         let past = library.history(agent_session.clone(), PAST).await.ok()?;
-        let known: HashSet<Text> = frames.iter().filter_map(uuid).collect();
+        let known: HashSet<Uuid> = frames.iter().filter_map(Frame::uuid).collect();
         let before = past.messages.into_iter().take_while(|message| {
             let uuid = message.uuid.as_ref();
-            uuid.is_none_or(|uuid| !known.contains(uuid.text()))
+            uuid.is_none_or(|uuid| !known.contains(uuid))
         });
         let messages: Vec<_> = before
             .filter_map(|message| {
@@ -205,15 +205,6 @@ impl Connection {
             Some(past) => self.send(&past).await,
             None => Ok(()),
         }
-    }
-}
-
-/// The record of the transcript that a frame is also.
-fn uuid(frame: &Frame) -> Option<Text> {
-    match frame.content() {
-        Content::Line(line) => line.message.uuid().map(|uuid| uuid.text().clone()),
-        Content::Input(input) => input.uuid.map(|uuid| uuid.text().clone()),
-        _ => None,
     }
 }
 

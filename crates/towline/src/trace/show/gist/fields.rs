@@ -52,8 +52,8 @@ pub(super) fn words(list: &Text, out: &mut Clip) -> fmt::Result {
 }
 
 /// Writes texts with something between them.
-pub(super) fn joined<'a>(
-    texts: impl IntoIterator<Item = &'a Text>,
+pub(super) fn joined<T: AsRef<str>>(
+    texts: impl IntoIterator<Item = T>,
     between: &str,
     out: &mut Clip,
 ) -> fmt::Result {
@@ -61,7 +61,7 @@ pub(super) fn joined<'a>(
         if index > 0 {
             out.write_str(between)?;
         }
-        out.write_str(text)?;
+        out.write_str(text.as_ref())?;
     }
     Ok(())
 }

@@ -48,7 +48,8 @@ pub(super) fn system(line: &System, whole: &Text, out: &mut Clip) -> fmt::Result
         }
         System::TaskProgress(task) => {
             let words = task.summary.as_ref().or(task.description.as_ref());
-            let tool = task.last_tool_name.as_ref().map(ToolName::text);
+            let words = words.map(Text::as_str);
+            let tool = task.last_tool_name.as_ref().map(ToolName::as_str);
             write!(out, "{} ", task.task_id)?;
             fields::joined(tool.into_iter().chain(words), ": ", out)
         }
