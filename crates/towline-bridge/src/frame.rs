@@ -189,8 +189,10 @@ pub enum NoteCode {
     Stderr,
     /// A person stopped the session.
     Stopped,
-    /// Messages were stopped before the agent was up, and did not reach it.
+    /// Messages did not reach the agent, and do not any more.
     Dropped,
+    /// Messages did not reach the agent before it ended. It gets them when it is started again.
+    Unheard,
     /// The permission mode has changed.
     ModeChanged,
     /// The model has changed.

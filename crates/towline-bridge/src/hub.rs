@@ -306,7 +306,7 @@ impl Hub {
                 self.collect(&id);
             }
             Command::Rename(id, title) => {
-                self.session(&id)?.rename(title);
+                self.session(&id)?.rename(title.as_deref());
                 self.collect(&id);
                 self.reply(ticket, Reply::Done(None));
             }
@@ -373,6 +373,8 @@ impl Hub {
             status: Status::Starting,
             last_seq: 0,
             last_message: None,
+            unheard: Vec::new(),
+            dropped: Vec::new(),
             usage: Usage::default(),
             archived: false,
         };

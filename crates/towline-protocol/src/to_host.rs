@@ -95,6 +95,11 @@ impl CommandLifecycle {
         self.state == "started"
     }
 
+    /// Whether the message does not wait any more: its turn has come, or it was taken back.
+    pub fn is_over_or_begun(&self) -> bool {
+        self.state != "queued"
+    }
+
     /// Whether the message was taken back before its turn.
     pub fn was_taken_back(&self) -> bool {
         self.state == "cancelled"

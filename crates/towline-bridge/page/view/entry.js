@@ -73,7 +73,7 @@ function note({ code, text }) {
     // The text names the message, for programs.
     rewound: () => "Went back to an earlier message. What was said after it does not count any more.",
   };
-  const bad = ["agent_died", "start_failed", "cut_off", "malformed"].includes(code);
+  const bad = ["agent_died", "start_failed", "cut_off", "dropped", "unheard", "malformed"].includes(code);
   const said = words[code]?.() ?? text;
   if (code === "stderr" || code === "malformed") {
     return h("details", { class: "entry fold" }, h("summary", {}, code === "stderr" ? "The agent complains" : "An unreadable line of the agent"), h("pre", { class: "output" }, text));

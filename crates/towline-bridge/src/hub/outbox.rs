@@ -295,7 +295,9 @@ fn size(item: &Item) -> usize {
                 blocks.map(|block| block.text.len()).sum()
             }
             Item::Passing { line, .. } => line.len(),
-            _ => 0,
+            Item::Session(record) => record.size(),
+            Item::Trouble(why) => why.as_deref().map_or(0, str::len),
+            Item::Behind { .. } | Item::Status { .. } => 0,
         }
 }
 

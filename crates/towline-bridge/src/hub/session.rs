@@ -3,6 +3,7 @@
 //! A frame is shown once it is written. What comes after it waits behind it, so that the order is the same for all.
 
 mod elsewhere;
+mod inputs;
 mod mode;
 mod waiting;
 
@@ -16,7 +17,7 @@ use towline_protocol::{
     dialect::pocket::{BridgeId, ClientMessageId, Status},
 };
 
-use crate::{Answered, Input, Kind, Note, NoteCode, Outcome, Question, SessionRecord, log::Write};
+use crate::{Answered, Kind, Note, NoteCode, Outcome, Question, SessionRecord, log::Write};
 
 use super::{
     AgentEvent, Decision, Description, From, Item, Order, Output, Refusal, Reply, Setup, Ticket,
@@ -25,6 +26,7 @@ use super::{
 };
 use elsewhere::Elsewhere;
 pub(super) use elsewhere::Haste;
+use inputs::Inputs;
 use waiting::Waiting;
 
 /// A session that the bridge knows.
@@ -38,6 +40,8 @@ pub(super) struct Session {
     run: u64,
     is_running: bool,
     is_compacting: bool,
+    /// How much the agent has running in the background.
+    in_background: usize,
     questions: Vec<Question>,
     /// How the latest questions ended.
     over: VecDeque<Answered>,
@@ -47,8 +51,7 @@ pub(super) struct Session {
     /// The permission modes that the agent was asked for and has not confirmed.
     modes_asked: Vec<PermissionMode>,
     elsewhere: Elsewhere,
-    /// The latest inputs by what their clients call them.
-    taken: HashMap<ClientMessageId, u64>,
+    inputs: Inputs,
     /// Whether the record has changed since it was last written.
     is_changed: bool,
     /// What the agent says that this run of it has cost.
@@ -77,13 +80,14 @@ impl Session {
             run: 0,
             is_running: false,
             is_compacting: false,
+            in_background: 0,
             questions: Vec::new(),
             over: VecDeque::new(),
             about: None,
             waiting: VecDeque::new(),
             modes_asked: Vec::new(),
             elsewhere: Elsewhere::default(),
-            taken: HashMap::new(),
+            inputs: Inputs::default(),
         }
     }
 
@@ -106,7 +110,6 @@ impl Session {
         let was_at_work = !matches!(record.status, Status::Idle | Status::Dead);
         let was_dead = record.status == Status::Dead;
         let mut session = Self::new(record, setup);
-        session.taken = taken;
         session.questions = open;
         session.end_questions(Outcome::Cancelled, now);
         if was_at_work {
@@ -114,6 +117,7 @@ impl Session {
                         The next message goes on from there.";
             session.note(NoteCode::CutOff, text, now);
         }
+        session.restore_inputs(taken, now);
         if was_at_work || was_dead {
             session.agent = Agent::Dead;
         }
@@ -141,11 +145,14 @@ impl Session {
         matches!(self.agent, Agent::Starting | Agent::Up)
     }
 
-    /// Whether its agent could be stopped without anyone noticing. One that keeps no transcript would forget everything.
+    /// Whether its agent could be stopped without anyone noticing: nothing would end with it, and one that keeps no transcript
+    /// would forget everything.
     pub(super) fn could_sleep(&self) -> bool {
         self.agent == Agent::Up
             && self.status() == Status::Idle
             && self.sequence.is_caught_up()
+            && self.record.unheard.is_empty()
+            && self.in_background == 0
             && !self.setup.options.forget
     }
 
@@ -184,51 +191,6 @@ impl Session {
             };
         }
         self.tell(Order::Start(Box::new(setup)));
-        self.settle();
-    }
-
-    pub(super) fn input(&mut self, input: &Input, ticket: Ticket, now: u64) {
-        if let Some(id) = &input.client_message_id
-            && let Some(&seq) = self.taken.get(id)
-        {
-            let reply = Reply::Accepted {
-                seq,
-                queued: false,
-                repeated: true,
-            };
-            return self.reply(ticket, reply);
-        }
-        if let Err(refusal) = self.check_waiting() {
-            return self.reply(ticket, Reply::Refused(refusal));
-        }
-        self.warn_of_forgetting(now);
-        let queued = self.status() != Status::Idle && self.status() != Status::Dead;
-        let seq = self.record.last_seq + 1;
-        if let Some(id) = &input.client_message_id {
-            self.taken.insert(id.clone(), seq);
-        }
-        let reply = Output::Reply(
-            ticket,
-            Reply::Accepted {
-                seq,
-                queued,
-                repeated: false,
-            },
-        );
-        let mut then = vec![reply];
-        self.is_changed |= std::mem::take(&mut self.record.archived);
-        if self.agent == Agent::Up {
-            self.is_running = true;
-            then.push(Output::Agent(
-                self.id().clone(),
-                self.run,
-                Order::Send(input.clone()),
-            ));
-        } else {
-            self.waiting.push_back(Waiting::Input(input.clone()));
-        }
-        self.append(Kind::Input, input, then, now);
-        self.wake();
         self.settle();
     }
 
@@ -274,8 +236,8 @@ impl Session {
         self.settle();
     }
 
-    pub(super) fn rename(&mut self, title: Option<String>) {
-        self.record.title = title;
+    pub(super) fn rename(&mut self, title: Option<&str>) {
+        self.record.set_title(title);
         self.is_changed = true;
         self.settle();
     }
@@ -311,9 +273,10 @@ impl Session {
 
     /// Ends the agent; the session stays in the log.
     pub(super) fn stop(&mut self, now: u64) {
+        self.take_back();
+        self.drop_inputs(now);
         if self.has_agent() {
             self.tell(Order::Close);
-            self.drop_inputs(now);
             self.note(NoteCode::Stopped, "The session was stopped.", now);
         }
         self.refuse_orders("the session was stopped");
@@ -341,7 +304,9 @@ impl Session {
         self.run += 1;
         self.is_running = false;
         self.is_compacting = false;
+        self.in_background = 0;
         self.modes_asked.clear();
+        self.take_back();
         self.end_questions(Outcome::AgentEnded, now);
     }
 
@@ -354,6 +319,7 @@ impl Session {
                 self.agent = Agent::Up;
                 self.about = about;
                 self.cost_of_run = 0.0;
+                self.inputs.begin_run();
                 // What was to be gone on with has been; the next start goes on with what is now.
                 self.setup.from = From::Nothing;
                 self.deliver();
@@ -372,6 +338,7 @@ impl Session {
             }
             AgentEvent::Line(line) => self.line(&line, now),
             AgentEvent::Asked(question) => {
+                self.note_speech();
                 self.append(Kind::Question, &question, Vec::new(), now);
                 self.questions.push(question);
             }
@@ -387,6 +354,7 @@ impl Session {
                 self.sleep(now);
                 if !wanted {
                     self.note(NoteCode::AgentDied, &how, now);
+                    self.tell_of_unheard(now);
                     self.agent = Agent::Dead;
                 }
             }
@@ -395,6 +363,7 @@ impl Session {
     }
 
     fn line(&mut self, line: &LineFrame<ToHost>, now: u64) {
+        self.note_begun(&line.message);
         let mut ends = Ends::None;
         match &line.message {
             ToHost::StreamEvent(event) => {
@@ -435,8 +404,12 @@ impl Session {
                     self.begins_in_mode(mode, now);
                 }
             }
+            ToHost::System(System::BackgroundTasksChanged(change)) => {
+                self.in_background = change.tasks.as_ref().map_or(0, Vec::len);
+            }
             ToHost::System(System::SessionTitleChanged(change)) => {
-                self.record.title = change.title.as_option().map(ToString::to_string);
+                let title = change.title.as_option().map(Text::as_str);
+                self.record.set_title(title);
                 self.is_changed = true;
             }
             ToHost::Assistant(assistant) => {

@@ -6,6 +6,7 @@ mod order;
 mod random;
 mod scene;
 mod start_up;
+mod unheard;
 
 use serde_json::json;
 use towline_protocol::dialect::pocket::{BridgeId, Status};
@@ -331,6 +332,24 @@ fn a_slow_viewer_gets_merged_deltas_then_falls_behind_and_the_others_lose_nothin
     );
     scene.attach(slow, &session, 2);
     assert_eq!(kind(&scene.take(slow)[0]), "live");
+}
+
+#[test]
+fn what_is_told_of_sessions_counts_in_the_queue_of_a_viewer() {
+    let mut scene = Scene::new();
+    let session = scene.started();
+    let slow = scene.viewer_with(Scope::Chosen, 64 << 10);
+    for number in 0..2_000 {
+        let title = Some(format!("{number} {}", "x".repeat(150)));
+        scene.command(Command::Rename(session.clone(), title));
+    }
+    let items = scene.take(slow);
+    assert!(items.len() < 200, "{} items wait", items.len());
+    let titles = items.iter().filter_map(|item| match item {
+        Item::Session(record) => record.title.clone(),
+        _ => None,
+    });
+    assert!(titles.last().unwrap().starts_with("1999 "));
 }
 
 #[test]

@@ -342,7 +342,8 @@ impl Talk {
                 | NoteCode::AgentDied
                 | NoteCode::CutOff
                 | NoteCode::Stopped
-                | NoteCode::Dropped => self.complain(&ErrorCode::AgentExited, note.text).await,
+                | NoteCode::Dropped
+                | NoteCode::Unheard => self.complain(&ErrorCode::AgentExited, note.text).await,
                 NoteCode::Malformed => self.complain(&ErrorCode::AgentLine, note.text).await,
                 NoteCode::Stderr
                 | NoteCode::ModeChanged

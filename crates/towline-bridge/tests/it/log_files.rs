@@ -91,7 +91,7 @@ fn a_log_of_a_newer_version_is_refused() {
     drop(connection);
     let refused = refusal(folder.path());
     assert!(
-        refused.contains("a newer towline wrote it (schema 99, this one knows 3): update towline"),
+        refused.contains("a newer towline wrote it (schema 99, this one knows 4): update towline"),
         "{refused}"
     );
 }

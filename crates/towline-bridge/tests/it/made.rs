@@ -60,6 +60,8 @@ pub(crate) fn record(id: &str, active_at: u64) -> SessionRecord {
         status: Status::Idle,
         last_seq: 0,
         last_message: None,
+        unheard: Vec::new(),
+        dropped: Vec::new(),
         usage: Usage::default(),
         archived: false,
     }

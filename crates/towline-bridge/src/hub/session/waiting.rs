@@ -10,8 +10,19 @@ use super::{Agent, Session};
 /// Something that waits for the agent to start.
 #[derive(Debug)]
 pub(super) enum Waiting {
-    Input(Input),
+    /// With its number.
+    Input(u64, Input),
     Order(Control, Ticket),
+}
+
+impl Waiting {
+    /// The number of an input.
+    pub(super) fn number(&self) -> Option<u64> {
+        match self {
+            Self::Input(seq, _) => Some(*seq),
+            Self::Order(..) => None,
+        }
+    }
 }
 
 impl Session {
@@ -55,7 +66,7 @@ impl Session {
 
     /// Lets an input wait for the agent, if not too many do.
     pub(super) fn check_waiting(&self) -> Result<(), Refusal> {
-        if self.waiting.len() < MOST_WAITING {
+        if self.waiting.len() + self.inputs.given() < MOST_WAITING {
             Ok(())
         } else {
             Err(too_many())
@@ -66,9 +77,9 @@ impl Session {
     pub(super) fn deliver(&mut self) {
         for waiting in std::mem::take(&mut self.waiting) {
             match waiting {
-                Waiting::Input(input) => {
-                    self.is_running = true;
-                    self.tell(Order::Send(input));
+                Waiting::Input(seq, input) => {
+                    let order = self.give(seq, input);
+                    self.tell(order);
                 }
                 Waiting::Order(control, ticket) => self.order(control, ticket),
             }
@@ -77,13 +88,20 @@ impl Session {
 
     /// Forgets the inputs that the agent was not given yet, and says so.
     pub(super) fn drop_inputs(&mut self, now: u64) {
-        let before = self.waiting.len();
+        let dropped: Vec<u64> = self.waiting.iter().filter_map(Waiting::number).collect();
         self.waiting
             .retain(|waiting| matches!(waiting, Waiting::Order(..)));
-        let text = match before - self.waiting.len() {
+        let count = dropped.len();
+        self.forget_inputs(dropped);
+        self.count_unheard();
+        let text = match count {
             0 => return,
-            1 => "Stopped before the agent was up: a message did not reach it.".to_owned(),
-            count => format!("Stopped before the agent was up: {count} messages did not reach it."),
+            1 => {
+                "Stopped before the agent had begun with it: a message did not reach it.".to_owned()
+            }
+            count => format!(
+                "Stopped before the agent had begun with them: {count} messages did not reach it."
+            ),
         };
         self.note(NoteCode::Dropped, &text, now);
     }
@@ -92,7 +110,7 @@ impl Session {
     pub(super) fn refuse_orders(&mut self, why: &str) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.retain(|waiting| match waiting {
-            Waiting::Input(_) => true,
+            Waiting::Input(..) => true,
             Waiting::Order(_, ticket) => {
                 let refusal = Refusal::Agent(why.to_owned());
                 self.reply(*ticket, Reply::Refused(refusal));
@@ -104,8 +122,8 @@ impl Session {
 }
 
 fn too_many() -> Refusal {
-    Refusal::Busy("too many messages wait for the agent to start".to_owned())
+    Refusal::Busy("too many messages wait for the agent".to_owned())
 }
 
-/// How many inputs and orders may wait for an agent to start.
+/// How many inputs and orders may wait for an agent.
 const MOST_WAITING: usize = 100;

@@ -19,8 +19,10 @@ use crate::{
 
 pub(super) struct Scene {
     pub(super) hub: Hub,
-    /// What is in the log.
+    /// What is in the log since the hub was started,
     pub(super) written: Vec<Write>,
+    /// and what was there before.
+    earlier: Vec<Write>,
     /// What is to be written, if that does not happen at once.
     pending: Vec<Write>,
     pub(super) auto_write: bool,
@@ -43,6 +45,7 @@ impl Scene {
                 idle: 60_000,
             }),
             written: Vec::new(),
+            earlier: Vec::new(),
             pending: Vec::new(),
             auto_write: true,
             orders: Vec::new(),
@@ -59,22 +62,26 @@ impl Scene {
     pub(super) fn restarted(self, open: &[Question]) -> Self {
         let mut records = HashMap::new();
         let mut taken: HashMap<BridgeId, HashMap<_, _>> = HashMap::new();
-        for write in self.written {
+        let log: Vec<Write> = self.earlier.into_iter().chain(self.written).collect();
+        for write in &log {
             match write {
-                Write::Session(record) => drop(records.insert(record.id.clone(), *record)),
+                Write::Session(record) => {
+                    records.insert(record.id.clone(), (**record).clone());
+                }
                 Write::Frame { session, frame } => {
                     if let Content::Input(input) = frame.content() {
                         let ids = taken.entry(session.clone()).or_default();
                         ids.extend(input.client_message_id.map(|id| (id, frame.seq)));
                     }
                     // The log knows the last number of a session from its frames.
-                    if let Some(record) = records.get_mut(&session) {
+                    if let Some(record) = records.get_mut(session) {
                         record.last_seq = frame.seq;
                     }
                 }
             }
         }
         let mut scene = Self::new();
+        scene.earlier = log;
         for (id, record) in records {
             let taken = taken.remove(&id).unwrap_or_default();
             scene.hub.restore(record, open.to_vec(), taken, 5);

@@ -100,6 +100,8 @@ const MIGRATIONS: &[&str] = &[
     // Records say what their agents are started with. Nothing changes in an older file, but a program that does not know
     // of it would write records without: limits of sessions would be lost.
     "",
+    // The same with the inputs that the agent has not begun with.
+    "",
 ];
 
 #[cfg(test)]
@@ -131,6 +133,7 @@ mod tests {
             "output_tokens":2,"turns":1},"archived":false}"#;
         let record: SessionRecord = serde_json::from_str(record).unwrap();
         assert_eq!(record.options, SetupOptions::default());
+        assert!(record.unheard.is_empty() && record.dropped.is_empty());
         assert_eq!(record.last_seq, 3);
     }
 

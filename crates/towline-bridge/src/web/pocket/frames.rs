@@ -232,9 +232,11 @@ fn resolved(answered: &Answered) -> ToClient {
 
 fn noted(note: &Note) -> ToClient {
     let mut system = match note.code {
-        NoteCode::StartFailed | NoteCode::AgentDied | NoteCode::CutOff | NoteCode::Malformed => {
-            return problem(note.text.as_str());
-        }
+        NoteCode::StartFailed
+        | NoteCode::AgentDied
+        | NoteCode::CutOff
+        | NoteCode::Unheard
+        | NoteCode::Malformed => return problem(note.text.as_str()),
         NoteCode::Stopped | NoteCode::Dropped => {
             return ToClient::Result(Box::new(TurnEnd {
                 subtype: Outcome::Stopped,

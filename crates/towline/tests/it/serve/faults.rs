@@ -232,6 +232,35 @@ fn an_agent_killed_at_work_is_dead_its_question_is_over_and_the_next_message_res
 }
 
 #[test]
+fn a_message_that_an_agent_had_not_begun_with_when_it_died_runs_with_the_next() {
+    let served = bridge();
+    let session = served.session("offline");
+    served.tell(&session, "run kill -9 $PPID");
+    let question = served.wait_for_question(&session);
+    served.tell(&session, "think of the second");
+    let path = format!("/api/sessions/{session}/questions/{question}");
+    assert_eq!(
+        served.post(&path, &json!({"decision": "allow"})).status,
+        204
+    );
+    served.wait_for_status(&session, "dead");
+    let unheard = served.describe(&session)["record"]["unheard"].clone();
+    assert_eq!(unheard.as_array().map(Vec::len), Some(1), "{unheard}");
+    served.tell(&session, "think of the third");
+    eventually("the second and the third have run", || {
+        let frames = served.frames(&session);
+        let thoughts = frames.iter().map(|frame| frame["body"].to_string());
+        let thoughts: String = thoughts
+            .filter(|body| body.contains("\"assistant\""))
+            .collect();
+        thoughts.contains("of the second") && thoughts.contains("of the third")
+    });
+    eventually("nothing is left to do", || {
+        served.describe(&session)["record"]["unheard"] == json!([])
+    });
+}
+
+#[test]
 fn a_bridge_killed_during_an_approval_leaves_no_orphan_and_goes_on_where_it_was() {
     let served = bridge();
     let session = served.session("scripted");
