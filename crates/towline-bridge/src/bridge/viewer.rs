@@ -1,7 +1,8 @@
 //! [`Viewer`]: whoever watches, with a bounded queue, and what it missed read from the log.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
+use tokio::time::{Instant, sleep_until};
 use towline_protocol::dialect::pocket::BridgeId;
 
 use crate::{
@@ -34,7 +35,7 @@ pub enum Shown {
         /// The number of the last frame that it was shown.
         after: u64,
     },
-    /// The log could not be read.
+    /// The log could not be read; it is tried again until it can be.
     Failed(LogError),
 }
 
@@ -43,6 +44,8 @@ struct Replay {
     session: BridgeId,
     after: u64,
     page: VecDeque<Frame>,
+    /// When to look again, since the log could not be read.
+    again: Option<Instant>,
 }
 
 impl Viewer {
@@ -88,6 +91,7 @@ impl Viewer {
                         session: session.clone(),
                         after,
                         page: VecDeque::new(),
+                        again: None,
                     });
                     if gap {
                         return Some(Shown::Gap { session, after });
@@ -107,20 +111,23 @@ impl Viewer {
         self.queue.take_item().map(Shown::Item)
     }
 
-    /// The next frame from the log; nothing at its end, where the hub is asked to go on.
+    /// The next frame from the log; nothing at its end, where the hub is asked to go on. A log that cannot be read is
+    /// tried again until it can be: that is told once, and nothing is left out.
     async fn replay(&mut self) -> Option<Shown> {
         let replay = self.replay.as_mut()?;
         if replay.page.is_empty() {
-            match self
-                .bridge
-                .library
-                .frames(&replay.session, replay.after, PAGE)
-                .await
-            {
-                Ok(frames) => replay.page = frames.into(),
+            if let Some(again) = replay.again {
+                sleep_until(again).await;
+            }
+            let library = &self.bridge.library;
+            match library.frames(&replay.session, replay.after, PAGE).await {
+                Ok(frames) => {
+                    replay.page = frames.into();
+                    replay.again = None;
+                }
                 Err(error) => {
-                    self.replay = None;
-                    return Some(Shown::Failed(error));
+                    let is_told = replay.again.replace(Instant::now() + AGAIN).is_some();
+                    return (!is_told).then_some(Shown::Failed(error));
                 }
             }
         }
@@ -150,6 +157,8 @@ impl Drop for Viewer {
     }
 }
 
+/// How long to wait before a log is read again that could not be.
+const AGAIN: Duration = Duration::from_secs(1);
 /// How much is read from the log at once.
 const PAGE: Page = Page {
     frames: 200,
