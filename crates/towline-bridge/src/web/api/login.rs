@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-use super::ApiResult;
+use super::{ApiResult, described::OfBody};
 
 /// What somebody shows to be let in.
 #[derive(Deserialize, ToSchema)]
@@ -31,7 +31,7 @@ pub(super) struct Entry {
 }
 
 /// Trade the token for a cookie.
-#[utoipa::path(post, path = "/api/login", security(()), request_body = Entry, responses((status = 204), (status = 401)))]
+#[utoipa::path(post, path = "/api/login", security(()), request_body = Entry, responses((status = 204), OfBody, (status = 401, body = String, content_type = "text/plain", description = "it is not the token"), (status = 429, body = String, content_type = "text/plain", description = "too many wrong tokens were shown")))]
 pub(super) async fn enter(
     Extension(site): Extension<Arc<Site>>,
     Extension(From(address)): Extension<From>,

@@ -6,7 +6,8 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use serde_json::json;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{Denial, access::RootError, hub::Refusal, log::LogError};
 
@@ -31,10 +32,30 @@ impl Problem {
     }
 }
 
+/// A problem as it is sent.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemBody {
+    error: Said,
+}
+
+/// What is said of a problem.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ProblemSaid)]
+struct Said {
+    /// What it is, for programs.
+    code: &'static str,
+    /// What it is and what to do, for people.
+    message: String,
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = json!({"error": {"code": self.code, "message": self.message}});
-        (self.status, Json(body)).into_response()
+        let error = Said {
+            code: self.code,
+            message: self.message,
+        };
+        (self.status, Json(ProblemBody { error })).into_response()
     }
 }
 

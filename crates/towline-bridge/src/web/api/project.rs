@@ -17,12 +17,13 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::web::Site;
 
-use super::ApiResult;
+use super::{ApiResult, described::OfQuery};
 
 type Sited = Extension<Arc<Site>>;
 
 /// Where to look.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Where {
     /// The project.
@@ -98,7 +99,7 @@ pub(super) struct DiffShown {
 }
 
 /// What is in a file.
-#[utoipa::path(get, path = "/api/file", params(Where), responses((status = 200, body = FileShown)))]
+#[utoipa::path(get, path = "/api/file", params(Where), responses((status = 200, body = FileShown), OfQuery))]
 pub(super) async fn file(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
@@ -113,7 +114,7 @@ pub(super) async fn file(
 }
 
 /// Which files a project has.
-#[utoipa::path(get, path = "/api/files", params(Where), responses((status = 200, body = FilesShown)))]
+#[utoipa::path(get, path = "/api/files", params(Where), responses((status = 200, body = FilesShown), OfQuery))]
 pub(super) async fn files(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
@@ -127,7 +128,7 @@ pub(super) async fn files(
 }
 
 /// What is in a directory.
-#[utoipa::path(get, path = "/api/directory", params(Where), responses((status = 200, body = DirectoryShown)))]
+#[utoipa::path(get, path = "/api/directory", params(Where), responses((status = 200, body = DirectoryShown), OfQuery))]
 pub(super) async fn directory(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
@@ -146,7 +147,7 @@ pub(super) async fn directory(
 }
 
 /// What has changed in a project.
-#[utoipa::path(get, path = "/api/diff", params(Where), responses((status = 200, body = DiffShown)))]
+#[utoipa::path(get, path = "/api/diff", params(Where), responses((status = 200, body = DiffShown), OfQuery))]
 pub(super) async fn diff(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
