@@ -14,10 +14,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use towline_host::{PermissionMode, SessionId};
-use towline_protocol::{
-    Content, Wire as _,
-    dialect::pocket::{BridgeId, ClientMessageId},
-};
+use towline_protocol::dialect::pocket::{BridgeId, ClientMessageId};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
@@ -29,7 +26,7 @@ use crate::{
 };
 
 use super::{
-    ApiResult, Problem,
+    ApiResult,
     described::{OfBody, OfBridge, OfLog, OfQuery, OfSession},
     problem::ProblemBody,
 };
@@ -251,10 +248,6 @@ pub(super) async fn say(
     message: Result<Json<Message>, JsonRejection>,
 ) -> ApiResult<(StatusCode, Json<Accepted>)> {
     let Json(message) = message?;
-    if Content::from_json(message.content.get().to_owned()).is_err() {
-        let words = "content must be a string, or a list of content blocks";
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "invalid_body", words));
-    }
     let input = Input {
         content: message.content,
         client_message_id: message.client_message_id,

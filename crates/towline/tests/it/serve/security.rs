@@ -472,11 +472,22 @@ fn what_is_too_large_is_refused_and_what_is_wrong_is_explained() {
         assert_eq!(answer.status, status, "{path}: {answer:?}");
         assert!(answer.body.contains(words), "{path}: {answer:?}");
     }
-    let number = served.post(
-        &format!("/api/sessions/{session}/messages"),
-        &json!({"content": 7}),
-    );
-    assert_eq!(number.status, 400, "{number:?}");
+    let result = json!({"type": "tool_result", "tool_use_id": "t", "content": "x"});
+    for (content, words) in [
+        (json!(7), "send a string"),
+        (json!(""), "nothing is said"),
+        (json!([]), "nothing is said"),
+        (json!({"a": 1}), "it is an object"),
+        (json!([result]), "tool_result"),
+    ] {
+        let path = format!("/api/sessions/{session}/messages");
+        let answer = served.post(&path, &json!({"content": content}));
+        assert_eq!(answer.status, 400, "{content}: {answer:?}");
+        let error = &answer.json()["error"];
+        assert_eq!(error["code"], "invalid_content", "{content}: {error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(words), "{content}: {message}");
+    }
     assert_eq!(
         served.describe(&session)["record"]["last_seq"],
         0,
