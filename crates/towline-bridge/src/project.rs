@@ -57,6 +57,9 @@ pub enum ProjectError {
     /// The path is none that may be used.
     #[error(transparent)]
     Path(#[from] RootError),
+    /// It is not there.
+    #[error("{0}")]
+    Missing(String),
     /// It is something else than what was asked for, or cannot be read.
     #[error("{0}")]
     Unusable(String),

@@ -9,11 +9,10 @@ export function changesView({ load, close, directory }) {
   const body = h("div", { class: "changes-body" }, h("p", { class: "faint pad" }, "Looking…"));
   const show = async () => {
     try {
-      const { diff, error } = await load();
+      const { diff } = await load();
       const files = parseUnified(diff ?? "");
       body.replaceChildren(
-        ...(error ? [h("p", { class: "problem pad" }, error)] : []),
-        ...(files.length ? files.map(fileView) : error ? [] : [h("p", { class: "faint pad" }, "Nothing has changed since the last commit.")]),
+        ...(files.length ? files.map(fileView) : [h("p", { class: "faint pad" }, "Nothing has changed since the last commit.")]),
       );
     } catch (error) {
       body.replaceChildren(h("p", { class: "problem pad" }, error.message));

@@ -23,29 +23,36 @@ impl Projects {
     ///
     /// New files that git does not ignore are additions. Nothing in the repository is changed by looking.
     pub async fn diff(&self, request: &GetDiff) -> DiffResult {
-        let extent = match request.staged {
-            None => Extent::All,
-            Some(true) => Extent::Staged,
-            Some(false) => Extent::Unstaged,
-        };
-        let result = match self.changes(&request.project_path, extent).await {
-            Ok((diff, pictures)) => DiffResult {
-                diff: diff.into(),
-                image_changes: (!pictures.is_empty()).then_some(pictures),
-                ..DiffResult::default()
-            },
-            Err(error) => DiffResult {
-                error: Some(error.to_string().into()),
-                error_code: error.code(),
-                ..DiffResult::default()
-            },
-        };
+        let result = self.difference(request).await;
+        let result = result.unwrap_or_else(|error| DiffResult {
+            error: Some(error.to_string().into()),
+            error_code: error.code(),
+            ..DiffResult::default()
+        });
         DiffResult {
             project_path: Some(request.project_path.clone()),
             request_id: request.request_id.clone(),
             staged: request.staged,
             ..result
         }
+    }
+
+    /// The same without what the request says itself.
+    ///
+    /// # Errors
+    /// When that cannot be told.
+    pub(crate) async fn difference(&self, request: &GetDiff) -> Result<DiffResult, ProjectError> {
+        let extent = match request.staged {
+            None => Extent::All,
+            Some(true) => Extent::Staged,
+            Some(false) => Extent::Unstaged,
+        };
+        let (diff, pictures) = self.changes(&request.project_path, extent).await?;
+        Ok(DiffResult {
+            diff: diff.into(),
+            image_changes: (!pictures.is_empty()).then_some(pictures),
+            ..DiffResult::default()
+        })
     }
 
     /// A picture before and after.

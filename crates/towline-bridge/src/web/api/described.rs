@@ -67,6 +67,23 @@ impl IntoResponses for OfLog {
     }
 }
 
+/// What anything may get that looks at files of a project.
+pub(super) struct OfProject;
+
+impl IntoResponses for OfProject {
+    fn responses() -> Responses {
+        problems([
+            (403, "it is outside of the roots"),
+            (404, "it is not there"),
+            (
+                422,
+                "it is something else than was asked for, or cannot be read",
+            ),
+            (504, "looking took too long and was stopped"),
+        ])
+    }
+}
+
 fn problems<const COUNT: usize>(list: [(u16, &str); COUNT]) -> Responses {
     let problem = |(status, words): (u16, &str)| {
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem")));

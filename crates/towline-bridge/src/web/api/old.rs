@@ -110,7 +110,7 @@ pub(super) struct OldSession {
 }
 
 /// Sessions that were held with any agent on this machine, in directories that may be used.
-#[utoipa::path(get, path = "/api/past", params(Which), responses((status = 200, body = Vec<OldSession>), OfQuery, OfBridge, (status = 403, body = ProblemBody, description = "the directory is outside of the roots")))]
+#[utoipa::path(get, path = "/api/past", params(Which), responses((status = 200, body = Vec<OldSession>), OfQuery, OfBridge, (status = 403, body = ProblemBody, description = "the directory is outside of the roots"), (status = 404, body = ProblemBody, description = "there is no such directory")))]
 pub(super) async fn recent(
     Extension(site): Extension<Arc<Site>>,
     query: Result<Query<Which>, QueryRejection>,

@@ -1,5 +1,7 @@
 //! [`Problem`]: what an API request gets when it cannot be done.
 
+use std::io;
+
 use axum::{
     Json,
     extract::rejection::{JsonRejection, QueryRejection},
@@ -9,7 +11,7 @@ use axum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{Denial, access::RootError, hub::Refusal, log::LogError};
+use crate::{Denial, access::RootError, hub::Refusal, log::LogError, project::ProjectError};
 
 /// Something, or a problem.
 pub(crate) type ApiResult<T> = Result<T, Problem>;
@@ -62,6 +64,7 @@ impl IntoResponse for Problem {
 impl From<Denial> for Problem {
     fn from(denial: Denial) -> Self {
         let (status, code) = match &denial {
+            Denial::Path(error) if is_missing(error) => (StatusCode::NOT_FOUND, "path_not_found"),
             Denial::Path(_) => (StatusCode::FORBIDDEN, "path_not_allowed"),
             Denial::Agent(_) => (StatusCode::BAD_REQUEST, "no_such_agent"),
             Denial::Bypass | Denial::Beyond(_) => (StatusCode::FORBIDDEN, "bypass_not_enabled"),
@@ -92,6 +95,29 @@ impl From<RootError> for Problem {
     fn from(error: RootError) -> Self {
         Self::from(Denial::from(error))
     }
+}
+
+impl From<ProjectError> for Problem {
+    fn from(error: ProjectError) -> Self {
+        let (status, code) = match error {
+            ProjectError::Path(error) => return Self::from(error),
+            ProjectError::Missing(_) => (StatusCode::NOT_FOUND, "path_not_found"),
+            ProjectError::Unusable(_) => (StatusCode::UNPROCESSABLE_ENTITY, "unusable"),
+            ProjectError::TooSlow { .. } => (StatusCode::GATEWAY_TIMEOUT, "too_slow"),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}
+
+/// Whether it is inside, and not there.
+fn is_missing(error: &RootError) -> bool {
+    let RootError::Io { error, .. } = error else {
+        return false;
+    };
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 impl From<JsonRejection> for Problem {

@@ -75,7 +75,7 @@ pub(super) struct Begin {
 }
 
 /// Begin a session; 200 if the bridge goes on with the same already, and that one is opened.
-#[utoipa::path(post, path = "/api/sessions", request_body = Begin, responses((status = 201, body = Description), (status = 200, body = Description), OfBody, OfBridge, (status = 403, body = ProblemBody, description = "outside of the roots, or a mode that is not enabled here"), (status = 429, body = ProblemBody, description = "no more agents may run")))]
+#[utoipa::path(post, path = "/api/sessions", request_body = Begin, responses((status = 201, body = Description), (status = 200, body = Description), OfBody, OfBridge, (status = 403, body = ProblemBody, description = "outside of the roots, or a mode that is not enabled here"), (status = 404, body = ProblemBody, description = "there is no such directory"), (status = 429, body = ProblemBody, description = "no more agents may run")))]
 pub(super) async fn start(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
