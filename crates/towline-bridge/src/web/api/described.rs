@@ -111,6 +111,11 @@ impl Modify for Guarded {
                 if operation.security.is_none() {
                     say(operation, 401, "no token was shown, or a wrong one");
                     say(operation, 429, "too many wrong tokens were shown");
+                    say(
+                        operation,
+                        503,
+                        "there are as many connections as there may be",
+                    );
                 }
                 if operation.request_body.is_some() {
                     say(operation, 408, "the body did not come in time");

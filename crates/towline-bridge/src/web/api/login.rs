@@ -16,7 +16,7 @@ use crate::{
     web::{
         Site,
         guard::{self, From},
-        server::Known,
+        room::Visitor,
     },
 };
 
@@ -35,7 +35,7 @@ pub(super) struct Entry {
 pub(super) async fn enter(
     Extension(site): Extension<Arc<Site>>,
     Extension(From(address)): Extension<From>,
-    Extension(known): Extension<Known>,
+    Extension(visitor): Extension<Visitor>,
     entry: Result<Json<Entry>, JsonRejection>,
 ) -> ApiResult<Response> {
     let Json(entry) = entry?;
@@ -51,7 +51,9 @@ pub(super) async fn enter(
     if let Err(response) = guard::admit(&site, &presented, &who, address) {
         return Ok(response);
     }
-    known.show();
+    if visitor.is_let_in().is_err() {
+        return Ok(guard::no_room());
+    }
     let cookie = [(header::SET_COOKIE, site.token.cookie(site.reach))];
     Ok((StatusCode::NO_CONTENT, cookie).into_response())
 }
