@@ -28,7 +28,8 @@ use towline_host::{AgentCommand, store::Home};
 ///
 /// Everything can also be said in a file (`--config`, or `towline/serve.toml` in the configuration folder) and in the
 /// environment (`TOWLINE_LISTEN`, `TOWLINE_ROOTS`, `TOWLINE_DATA`, `TOWLINE_TOKEN`, `TOWLINE_AGENT`); a flag goes over
-/// the environment, and that over the file. `TOWLINE_LOG=debug` (or `trace`) writes more to the standard error.
+/// the environment, and that over the file. Agents and limits stand there too. `docs/serve.md` has all of it.
+/// `TOWLINE_LOG=debug` (or `trace`) writes more to the standard error.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     #[command(flatten)]

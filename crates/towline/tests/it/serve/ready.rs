@@ -278,3 +278,23 @@ fn the_token_of_the_flag_is_the_one_that_lets_in() {
     );
     assert_eq!(wrong.status, 401, "{wrong:?}");
 }
+
+#[test]
+fn every_flag_is_in_the_document_that_help_names() {
+    let said = Command::new(env!("CARGO_BIN_EXE_towline"))
+        .args(["serve", "--help"])
+        .output()
+        .unwrap();
+    let help = String::from_utf8(said.stdout).unwrap();
+    assert!(help.contains("docs/serve.md"), "{help}");
+    let document = include_str!("../../../../../docs/serve.md");
+    let flags: Vec<_> = help
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("--"))
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
+    assert!(flags.len() > 8, "{help}");
+    for flag in flags {
+        assert!(document.contains(&format!("`--{flag}")), "--{flag}");
+    }
+}
