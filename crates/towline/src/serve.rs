@@ -17,7 +17,7 @@ use towline_bridge::{
     agents::{Agents, ApiKey, Found},
     past::Past,
     qr,
-    settings::{Flags, Secret, ServeConfig, Sources},
+    settings::{Flags, Problems, Secret, ServeConfig, Sources},
 };
 use towline_host::{AgentCommand, store::Home};
 
@@ -121,6 +121,14 @@ impl Serve {
                 .await;
             Ok(ExitCode::SUCCESS)
         })
+    }
+}
+
+/// What is told of an error, a line each. Of a configuration everything is told that is wrong with it.
+pub(crate) fn messages(error: &anyhow::Error) -> Vec<String> {
+    match error.downcast_ref::<Problems>() {
+        Some(Problems { problems }) => problems.clone(),
+        None => vec![format!("{error:#}")],
     }
 }
 
