@@ -7,6 +7,7 @@
 mod changes;
 mod files;
 mod git;
+mod large;
 mod listing;
 mod media;
 mod worktrees;

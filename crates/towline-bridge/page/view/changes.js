@@ -27,7 +27,7 @@ export function changesView({ load, close, directory }) {
   );
 }
 
-function fileView({ name, was, state, added, removed, rows, isBinary }) {
+function fileView({ name, was, state, added, removed, rows, isBinary, note }) {
   return h(
     "details",
     { class: "card", open: rows.length < 400 },
@@ -39,6 +39,6 @@ function fileView({ name, was, state, added, removed, rows, isBinary }) {
       h("span", { class: "plus" }, `+${added}`),
       h("span", { class: "minus" }, `−${removed}`),
     ),
-    isBinary ? h("p", { class: "faint pad" }, "Not text") : diffTable(rows, name),
+    isBinary || note ? h("p", { class: "faint pad" }, note || "Not text") : diffTable(rows, name),
   );
 }

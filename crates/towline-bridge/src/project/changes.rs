@@ -15,6 +15,7 @@ use super::{
     ProjectError, Projects,
     files::{self, MOST_MEDIA},
     git::Git,
+    large::LargeFile,
     media,
 };
 
@@ -86,7 +87,9 @@ impl Projects {
         // Kept until the end: the index with the new files is in it.
         let index = match extent {
             Extent::Staged => None,
-            Extent::All | Extent::Unstaged => Some(Index::with_new_files(&mut git).await?),
+            Extent::All | Extent::Unstaged => {
+                Some(Index::with_new_files(&mut git, &project).await?)
+            }
         };
         let from = match extent {
             Extent::Staged => Some("--cached".to_owned()),
@@ -111,8 +114,11 @@ impl Projects {
             diff.truncate(diff.rfind('\n').map_or(0, |end| end + 1));
             diff.push_str("\\ There is more; only the beginning is shown\n");
         }
-        if index.as_ref().is_some_and(|index| index.left_out) {
-            diff.push_str("\\ There are more new files than are shown\n");
+        if let Some(index) = &index {
+            diff.extend(index.large.iter().map(LargeFile::to_diff));
+            if index.left_out {
+                diff.push_str("\\ There are more new files than are shown\n");
+            }
         }
         let raw = git.run(&compare(RAW), &[], MOST_DIFF).await?;
         let pictures = self.pictures(&git, &project, &raw.bytes).await?;
@@ -278,11 +284,13 @@ enum Extent {
 /// A copy of the index that knows the new files, so that git itself writes them as additions.
 struct Index {
     _folder: TempDir,
+    /// New files that it does not know: git would read all of them.
+    large: Vec<LargeFile>,
     left_out: bool,
 }
 
 impl Index {
-    async fn with_new_files(git: &mut Git) -> Result<Self, ProjectError> {
+    async fn with_new_files(git: &mut Git, project: &Path) -> Result<Self, ProjectError> {
         let failed = |error| ProjectError::Unusable(format!("the index cannot be copied: {error}"));
         let index = git
             .text(&["rev-parse", "--path-format=absolute", "--git-path", "index"])
@@ -312,6 +320,8 @@ impl Index {
         names.truncate(MOST_NEW_FILES);
         // A repository inside of this one is named with a slash at its end.
         names.retain(|name| !name.ends_with(b"/"));
+        let names = names.into_iter().map(<[u8]>::to_vec).collect();
+        let (names, large) = LargeFile::apart(project.to_owned(), names).await?;
         if !names.is_empty() {
             let add = [
                 "add",
@@ -323,6 +333,7 @@ impl Index {
         }
         Ok(Self {
             _folder: folder,
+            large,
             left_out,
         })
     }

@@ -155,6 +155,7 @@ fn head(text: &str, lines: u64) -> &str {
 const LINES: u64 = 5_000;
 const MOST_LINES: u64 = 50_000;
 const MOST_SHOWN: usize = 1 << 20;
-const MOST_TEXT: u64 = 8 << 20;
+/// How much of a text is read.
+pub(super) const MOST_TEXT: u64 = 8 << 20;
 /// How large a picture may be.
 pub(super) const MOST_MEDIA: u64 = 10 << 20;
