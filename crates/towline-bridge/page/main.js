@@ -4,6 +4,7 @@
 import { ApiError, api, door } from "./data/api.js";
 import { put, waiting } from "./data/list.js";
 import { Outbox } from "./data/outbox.js";
+import { placeIn } from "./data/place.js";
 import { blocksOf } from "./data/session.js";
 import { follow } from "./follow.js";
 import { usage } from "./data/words.js";
@@ -101,17 +102,16 @@ function begin() {
   countUsage();
 }
 
-/** Where somebody is: `#/`, `#/new`, `#/s/ID`, `#/s/ID/SEQ`, `#/past/ID?directory=…`. */
+/** Shows where somebody is. */
 async function route() {
   if (!following) return;
-  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const [place = "", id = "", seq = ""] = path.split("/").map(decodeURIComponent);
+  const { place, id, seq, directory } = placeIn(location.hash);
   leave();
   document.body.dataset.place = place || "list";
   const isStillHere = here();
   try {
-    if (place === "s" && id) await showSession(id, Number(seq) || null, isStillHere);
-    else if (place === "past" && id) await showPast(id, new URLSearchParams(query).get("directory") ?? "", isStillHere);
+    if (place === "s" && id) await showSession(id, seq, isStillHere);
+    else if (place === "past" && id) await showPast(id, directory, isStillHere);
     else showStart(place === "new");
   } catch (error) {
     if (!isStillHere()) return;

@@ -2,6 +2,7 @@
 //! writes down who did it. Surfaces translate, and decide nothing.
 
 mod beyond;
+mod content;
 
 use std::{
     collections::HashMap,
@@ -31,6 +32,7 @@ use crate::{
 };
 
 pub use beyond::Beyond;
+pub use content::Unsayable;
 
 /// Where every client's wish arrives.
 #[derive(Clone, Debug)]
@@ -86,6 +88,9 @@ pub enum Denial {
     /// It could lead around the rules.
     #[error(transparent)]
     Beyond(#[from] Beyond),
+    /// It is no message.
+    #[error(transparent)]
+    Unsayable(#[from] Unsayable),
     /// The bridge does not do it.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -182,13 +187,14 @@ impl Desk {
     /// Says something in a session; gives its number, and whether it waits and was known already.
     ///
     /// # Errors
-    /// When there is no such session, or nothing can be taken in.
+    /// When there is no such session, that is no message of a person, or nothing can be taken in.
     pub async fn input(
         &self,
         session: &BridgeId,
         mut input: Input,
     ) -> Result<(u64, bool, bool), Denial> {
         self.check_place(session).await?;
+        Unsayable::check(input.content.get())?;
         // The agent keeps it, so that what it wrote down can be told from what was said elsewhere.
         let id = || uuid::Uuid::new_v4().to_string().into();
         input.uuid.get_or_insert_with(id);

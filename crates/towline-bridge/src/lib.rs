@@ -22,7 +22,7 @@ mod text;
 pub mod web;
 
 pub use bridge::{Bridge, Launch, Parts, Restored, Shown, Unanswered, Viewer};
-pub use desk::{Begun, Beyond, Denial, Desk, Wish, launch, unanswered};
+pub use desk::{Begun, Beyond, Denial, Desk, Unsayable, Wish, launch, unanswered};
 pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};
 pub use library::Library;
 pub use record::{SessionRecord, Usage};

@@ -7,6 +7,7 @@
 mod changes;
 mod files;
 mod git;
+mod large;
 mod listing;
 mod media;
 mod worktrees;
@@ -57,6 +58,9 @@ pub enum ProjectError {
     /// The path is none that may be used.
     #[error(transparent)]
     Path(#[from] RootError),
+    /// It is not there.
+    #[error("{0}")]
+    Missing(String),
     /// It is something else than what was asked for, or cannot be read.
     #[error("{0}")]
     Unusable(String),

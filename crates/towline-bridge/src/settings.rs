@@ -175,8 +175,9 @@ impl ServeConfig {
     fn check(&self, problems: &mut Vec<String>) {
         if self.encryption == Encryption::None && !self.listen.ip().is_loopback() {
             problems.push(format!(
-                "listen: {} can be reached from other machines and nothing is encrypted; give tls.cert and tls.key, set \
-                 behind_proxy if a proxy in front encrypts, or listen on 127.0.0.1",
+                "listen: {} can be reached from other machines and nothing is encrypted; give tls.cert and tls.key \
+                 (--tls-cert, --tls-key), set behind_proxy (--behind-proxy) if a proxy in front encrypts, or listen on \
+                 127.0.0.1",
                 self.listen
             ));
         }

@@ -8,6 +8,7 @@ mod guard;
 mod health;
 mod page;
 mod pocket;
+mod room;
 mod server;
 mod session_dialect;
 mod socket;

@@ -68,7 +68,11 @@ impl Doctor {
         let file = configuration(self.options.named_file());
         let config = match self.options.config() {
             Ok(config) => config,
-            Err(error) => return vec![("configuration", Finding::Bad(format!("{error:#}")))],
+            Err(error) => {
+                let messages = serve::messages(&error).into_iter();
+                let findings = messages.map(|message| ("configuration", Finding::Bad(message)));
+                return findings.collect();
+            }
         };
         let around = match serve::surroundings() {
             Ok(around) => around,

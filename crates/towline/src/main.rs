@@ -33,10 +33,12 @@ fn main() -> ExitCode {
         // Whoever read our output has seen enough, as in `towline trace show FILE | head`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // An error can quote a file name, and a file name can hold anything.
-            let message = escaped(&format!("{error:#}"));
-            // With standard error gone there is nobody left to tell.
-            writeln!(io::stderr().lock(), "towline: {message}").ok();
+            for message in serve::messages(&error) {
+                // An error can quote a file name, and a file name can hold anything.
+                let message = escaped(&message);
+                // With standard error gone there is nobody left to tell.
+                writeln!(io::stderr().lock(), "towline: {message}").ok();
+            }
             ExitCode::FAILURE
         }
     }

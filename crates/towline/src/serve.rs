@@ -17,7 +17,7 @@ use towline_bridge::{
     agents::{Agents, ApiKey, Found},
     past::Past,
     qr,
-    settings::{Flags, Secret, ServeConfig, Sources},
+    settings::{Flags, Problems, Secret, ServeConfig, Sources},
 };
 use towline_host::{AgentCommand, store::Home};
 
@@ -28,7 +28,8 @@ use towline_host::{AgentCommand, store::Home};
 ///
 /// Everything can also be said in a file (`--config`, or `towline/serve.toml` in the configuration folder) and in the
 /// environment (`TOWLINE_LISTEN`, `TOWLINE_ROOTS`, `TOWLINE_DATA`, `TOWLINE_TOKEN`, `TOWLINE_AGENT`); a flag goes over
-/// the environment, and that over the file. `TOWLINE_LOG=debug` (or `trace`) writes more to the standard error.
+/// the environment, and that over the file. Agents and limits stand there too. `docs/serve.md` has all of it.
+/// `TOWLINE_LOG=debug` (or `trace`) writes more to the standard error.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     #[command(flatten)]
@@ -120,6 +121,14 @@ impl Serve {
                 .await;
             Ok(ExitCode::SUCCESS)
         })
+    }
+}
+
+/// What is told of an error, a line each. Of a configuration everything is told that is wrong with it.
+pub(crate) fn messages(error: &anyhow::Error) -> Vec<String> {
+    match error.downcast_ref::<Problems>() {
+        Some(Problems { problems }) => problems.clone(),
+        None => vec![format!("{error:#}")],
     }
 }
 

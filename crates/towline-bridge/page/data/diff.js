@@ -24,7 +24,7 @@ export function patchRows(hunks) {
   });
 }
 
-/** What `git diff` says, by file: `{name, was, state, added, removed, rows, isBinary}`. */
+/** What `git diff` says, by file: `{name, was, state, added, removed, rows, isBinary, note}`; the note is the bridge's own. */
 export function parseUnified(text) {
   const files = [];
   let file = null;
@@ -34,7 +34,7 @@ export function parseUnified(text) {
   for (const line of text.split("\n")) {
     if (line.startsWith("diff --git ")) {
       const names = /^diff --git (?:"?a\/(.*?)"?) (?:"?b\/(.*?)"?)$/.exec(line);
-      file = { name: names?.[2] ?? line.slice(11), was: null, state: "changed", added: 0, removed: 0, rows: [], isBinary: false };
+      file = { name: names?.[2] ?? line.slice(11), was: null, state: "changed", added: 0, removed: 0, rows: [], isBinary: false, note: "" };
       files.push(file);
       left = { old: 0, new: 0 };
     } else if (!file) {
@@ -65,6 +65,8 @@ export function parseUnified(text) {
     else if (line.startsWith("deleted file")) file.state = "deleted";
     else if (line.startsWith("rename from ")) Object.assign(file, { state: "renamed", was: line.slice(12) });
     else if (line.startsWith("Binary files ") || line.startsWith("GIT binary patch")) file.isBinary = true;
+    // Behind rows it is about the last of them, or about all files.
+    else if (line.startsWith("\\ ") && !file.rows.length) file.note = line.slice(2);
   }
   return files;
 }

@@ -9,11 +9,10 @@ export function changesView({ load, close, directory }) {
   const body = h("div", { class: "changes-body" }, h("p", { class: "faint pad" }, "Looking…"));
   const show = async () => {
     try {
-      const { diff, error } = await load();
+      const { diff } = await load();
       const files = parseUnified(diff ?? "");
       body.replaceChildren(
-        ...(error ? [h("p", { class: "problem pad" }, error)] : []),
-        ...(files.length ? files.map(fileView) : error ? [] : [h("p", { class: "faint pad" }, "Nothing has changed since the last commit.")]),
+        ...(files.length ? files.map(fileView) : [h("p", { class: "faint pad" }, "Nothing has changed since the last commit.")]),
       );
     } catch (error) {
       body.replaceChildren(h("p", { class: "problem pad" }, error.message));
@@ -28,7 +27,7 @@ export function changesView({ load, close, directory }) {
   );
 }
 
-function fileView({ name, was, state, added, removed, rows, isBinary }) {
+function fileView({ name, was, state, added, removed, rows, isBinary, note }) {
   return h(
     "details",
     { class: "card", open: rows.length < 400 },
@@ -40,6 +39,6 @@ function fileView({ name, was, state, added, removed, rows, isBinary }) {
       h("span", { class: "plus" }, `+${added}`),
       h("span", { class: "minus" }, `−${removed}`),
     ),
-    isBinary ? h("p", { class: "faint pad" }, "Not text") : diffTable(rows, name),
+    isBinary || note ? h("p", { class: "faint pad" }, note || "Not text") : diffTable(rows, name),
   );
 }

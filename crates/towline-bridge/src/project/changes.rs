@@ -15,6 +15,7 @@ use super::{
     ProjectError, Projects,
     files::{self, MOST_MEDIA},
     git::Git,
+    large::LargeFile,
     media,
 };
 
@@ -23,29 +24,36 @@ impl Projects {
     ///
     /// New files that git does not ignore are additions. Nothing in the repository is changed by looking.
     pub async fn diff(&self, request: &GetDiff) -> DiffResult {
-        let extent = match request.staged {
-            None => Extent::All,
-            Some(true) => Extent::Staged,
-            Some(false) => Extent::Unstaged,
-        };
-        let result = match self.changes(&request.project_path, extent).await {
-            Ok((diff, pictures)) => DiffResult {
-                diff: diff.into(),
-                image_changes: (!pictures.is_empty()).then_some(pictures),
-                ..DiffResult::default()
-            },
-            Err(error) => DiffResult {
-                error: Some(error.to_string().into()),
-                error_code: error.code(),
-                ..DiffResult::default()
-            },
-        };
+        let result = self.difference(request).await;
+        let result = result.unwrap_or_else(|error| DiffResult {
+            error: Some(error.to_string().into()),
+            error_code: error.code(),
+            ..DiffResult::default()
+        });
         DiffResult {
             project_path: Some(request.project_path.clone()),
             request_id: request.request_id.clone(),
             staged: request.staged,
             ..result
         }
+    }
+
+    /// The same without what the request says itself.
+    ///
+    /// # Errors
+    /// When that cannot be told.
+    pub(crate) async fn difference(&self, request: &GetDiff) -> Result<DiffResult, ProjectError> {
+        let extent = match request.staged {
+            None => Extent::All,
+            Some(true) => Extent::Staged,
+            Some(false) => Extent::Unstaged,
+        };
+        let (diff, pictures) = self.changes(&request.project_path, extent).await?;
+        Ok(DiffResult {
+            diff: diff.into(),
+            image_changes: (!pictures.is_empty()).then_some(pictures),
+            ..DiffResult::default()
+        })
     }
 
     /// A picture before and after.
@@ -79,7 +87,9 @@ impl Projects {
         // Kept until the end: the index with the new files is in it.
         let index = match extent {
             Extent::Staged => None,
-            Extent::All | Extent::Unstaged => Some(Index::with_new_files(&mut git).await?),
+            Extent::All | Extent::Unstaged => {
+                Some(Index::with_new_files(&mut git, &project).await?)
+            }
         };
         let from = match extent {
             Extent::Staged => Some("--cached".to_owned()),
@@ -104,8 +114,11 @@ impl Projects {
             diff.truncate(diff.rfind('\n').map_or(0, |end| end + 1));
             diff.push_str("\\ There is more; only the beginning is shown\n");
         }
-        if index.as_ref().is_some_and(|index| index.left_out) {
-            diff.push_str("\\ There are more new files than are shown\n");
+        if let Some(index) = &index {
+            diff.extend(index.large.iter().map(LargeFile::to_diff));
+            if index.left_out {
+                diff.push_str("\\ There are more new files than are shown\n");
+            }
         }
         let raw = git.run(&compare(RAW), &[], MOST_DIFF).await?;
         let pictures = self.pictures(&git, &project, &raw.bytes).await?;
@@ -271,11 +284,13 @@ enum Extent {
 /// A copy of the index that knows the new files, so that git itself writes them as additions.
 struct Index {
     _folder: TempDir,
+    /// New files that it does not know: git would read all of them.
+    large: Vec<LargeFile>,
     left_out: bool,
 }
 
 impl Index {
-    async fn with_new_files(git: &mut Git) -> Result<Self, ProjectError> {
+    async fn with_new_files(git: &mut Git, project: &Path) -> Result<Self, ProjectError> {
         let failed = |error| ProjectError::Unusable(format!("the index cannot be copied: {error}"));
         let index = git
             .text(&["rev-parse", "--path-format=absolute", "--git-path", "index"])
@@ -305,6 +320,8 @@ impl Index {
         names.truncate(MOST_NEW_FILES);
         // A repository inside of this one is named with a slash at its end.
         names.retain(|name| !name.ends_with(b"/"));
+        let names = names.into_iter().map(<[u8]>::to_vec).collect();
+        let (names, large) = LargeFile::apart(project.to_owned(), names).await?;
         if !names.is_empty() {
             let add = [
                 "add",
@@ -316,6 +333,7 @@ impl Index {
         }
         Ok(Self {
             _folder: folder,
+            large,
             left_out,
         })
     }

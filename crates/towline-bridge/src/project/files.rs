@@ -16,14 +16,8 @@ use super::{ProjectError, Projects, media};
 impl Projects {
     /// What is in a file. Why it cannot be shown is in the answer.
     pub async fn read_file(&self, request: &ReadFile) -> FileContent {
-        let lines = request.max_lines.unwrap_or(LINES).min(MOST_LINES);
-        let project = request.project_path.to_string();
-        let file = request.file_path.to_string();
-        let read = self.blocking(move |roots| {
-            let path = roots.in_project(Path::new(&project), Path::new(&file))?;
-            read(&path, lines)
-        });
-        let content = read.await.unwrap_or_else(|error| FileContent {
+        let content = self.file(request).await;
+        let content = content.unwrap_or_else(|error| FileContent {
             error: Some(error.to_string().into()),
             ..FileContent::default()
         });
@@ -33,6 +27,21 @@ impl Projects {
             request_id: request.request_id.clone(),
             ..content
         }
+    }
+
+    /// The same without what the request says itself.
+    ///
+    /// # Errors
+    /// When it cannot be looked at. That it is no text is in the answer.
+    pub(crate) async fn file(&self, request: &ReadFile) -> Result<FileContent, ProjectError> {
+        let lines = request.max_lines.unwrap_or(LINES).min(MOST_LINES);
+        let project = request.project_path.to_string();
+        let file = request.file_path.to_string();
+        let read = self.blocking(move |roots| {
+            let path = roots.in_project(Path::new(&project), Path::new(&file))?;
+            read(&path, lines)
+        });
+        read.await
     }
 }
 
@@ -107,7 +116,11 @@ pub(super) fn read_whole(file: File, size: u64, path: &Path) -> Result<Vec<u8>, 
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> ProjectError {
-    ProjectError::Unusable(format!("{}: {error}", path.display()))
+    let words = format!("{}: {error}", path.display());
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ProjectError::Missing(words),
+        _ => ProjectError::Unusable(words),
+    }
 }
 
 /// The bytes as a text; a character that was cut at the end is left out.
@@ -142,6 +155,7 @@ fn head(text: &str, lines: u64) -> &str {
 const LINES: u64 = 5_000;
 const MOST_LINES: u64 = 50_000;
 const MOST_SHOWN: usize = 1 << 20;
-const MOST_TEXT: u64 = 8 << 20;
+/// How much of a text is read.
+pub(super) const MOST_TEXT: u64 = 8 << 20;
 /// How large a picture may be.
 pub(super) const MOST_MEDIA: u64 = 10 << 20;

@@ -20,14 +20,8 @@ impl Projects {
     /// The files of a project, by their paths from there: those that git would see, and beside them those that it ignores,
     /// but not what is in folders that it ignores.
     pub async fn list_files(&self, request: &ListFiles) -> FileList {
-        let project = request.project_path.to_string();
-        let time = self.time;
-        let listed = self.blocking(move |roots| {
-            let project = roots.existing(Path::new(&project))?;
-            // A walk cannot be cancelled from outside, so it has an end of its own.
-            list(roots, &project, Instant::now() + time.mul_f32(0.8))
-        });
-        let list = listed.await.unwrap_or_else(|error| FileList {
+        let list = self.files(request).await;
+        let list = list.unwrap_or_else(|error| FileList {
             error: Some(error.to_string().into()),
             ..FileList::default()
         });
@@ -36,6 +30,21 @@ impl Projects {
             request_id: request.request_id.clone(),
             ..list
         }
+    }
+
+    /// The same without what the request says itself.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub(crate) async fn files(&self, request: &ListFiles) -> Result<FileList, ProjectError> {
+        let project = request.project_path.to_string();
+        let time = self.time;
+        let listed = self.blocking(move |roots| {
+            let project = roots.existing(Path::new(&project))?;
+            // A walk cannot be cancelled from outside, so it has an end of its own.
+            list(roots, &project, Instant::now() + time.mul_f32(0.8))
+        });
+        listed.await
     }
 
     /// What is in a folder. Without a path: the folders that may be used.

@@ -209,7 +209,7 @@ impl Layers<'_> {
         match (cert, key) {
             (Some(_), Some(_)) if behind_proxy => {
                 self.problems.push(
-                    "behind_proxy: there are tls.cert and tls.key too; leave one of the two ways out".to_owned(),
+                    "behind_proxy: there are tls.cert and tls.key (--tls-cert, --tls-key) too; leave one of the two ways out".to_owned(),
                 );
                 Encryption::BehindProxy
             }
@@ -217,13 +217,13 @@ impl Layers<'_> {
             (None, None) if behind_proxy => Encryption::BehindProxy,
             (None, None) => Encryption::None,
             (cert, _) => {
-                let missing = if cert.is_some() {
-                    "tls.key"
+                let (missing, flag) = if cert.is_some() {
+                    ("tls.key", "--tls-key")
                 } else {
-                    "tls.cert"
+                    ("tls.cert", "--tls-cert")
                 };
                 self.problems.push(format!(
-                    "{missing}: is missing; TLS needs a certificate and its key"
+                    "{missing}: is missing; TLS needs a certificate and its key, so give it too ({flag} FILE)"
                 ));
                 Encryption::None
             }

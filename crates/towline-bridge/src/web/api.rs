@@ -8,6 +8,7 @@
     reason = "the macros of utoipa write whole paths"
 )]
 
+mod described;
 pub(super) mod events;
 mod login;
 mod old;
@@ -24,6 +25,10 @@ use utoipa::{
     openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme},
 };
 
+use described::Guarded;
+use problem::ProblemBody;
+
+pub(super) use described::OfBridge;
 pub(super) use problem::{ApiResult, Problem};
 
 /// What needs a token.
@@ -99,7 +104,8 @@ pub(super) fn open_routes() -> Router {
         crate::web::health::healthz,
         crate::web::health::metrics,
     ),
-    modifiers(&Keys),
+    components(schemas(ProblemBody)),
+    modifiers(&Keys, &Guarded),
     security(("bearer" = []), ("cookie" = []))
 )]
 struct Description;

@@ -20,7 +20,7 @@ use crate::access::{
     Action, Hop, Presented, Reach, Refusal, Who, query_without_token, without_token,
 };
 
-use super::{BodyBounds, Site, server::Known};
+use super::{BodyBounds, Site, room::Visitor};
 
 /// Where a request comes from: the peer, or whoever is behind the proxy in front.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ fn last_hop(headers: &HeaderMap) -> Hop {
 pub(super) async fn let_in(
     Extension(site): Extension<Arc<Site>>,
     Extension(From(address)): Extension<From>,
-    Extension(known): Extension<Known>,
+    Extension(visitor): Extension<Visitor>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -92,7 +92,9 @@ pub(super) async fn let_in(
     if let Err(response) = admit(&site, &presented, &who, address) {
         return response;
     }
-    known.show();
+    if visitor.is_let_in().is_err() {
+        return no_room();
+    }
     tracing::debug!(
         method = %request.method(),
         uri = %without_token(&request.uri().to_string()),
@@ -150,6 +152,13 @@ pub(super) fn admit(
     }
     let how = [(header::WWW_AUTHENTICATE, "Bearer")];
     Err((StatusCode::UNAUTHORIZED, how, format!("{refusal}\n")).into_response())
+}
+
+/// What somebody with a right token gets when as many as may be are there already.
+pub(super) fn no_room() -> Response {
+    let words = "there are as many connections as there may be: try again later\n";
+    let again = [(header::RETRY_AFTER, "5"), (header::CONNECTION, "close")];
+    (StatusCode::SERVICE_UNAVAILABLE, again, words).into_response()
 }
 
 /// Takes in the whole body first, within its bounds: who sends it drop by drop has a place that others need.

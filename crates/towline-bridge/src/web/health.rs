@@ -18,7 +18,7 @@ use crate::hub::Figures;
 
 use super::{
     Site,
-    api::{ApiResult, Problem},
+    api::{ApiResult, OfBridge, Problem},
 };
 
 /// Whether it works: 503 while the log cannot be written, since nothing new is taken in then. Why is not said here: a
@@ -36,7 +36,7 @@ pub(super) async fn healthz(Extension(site): Extension<Arc<Site>>) -> Response {
 }
 
 /// The figures.
-#[utoipa::path(get, path = "/metrics", responses((status = 200, content_type = "application/openmetrics-text")))]
+#[utoipa::path(get, path = "/metrics", responses((status = 200, content_type = "application/openmetrics-text"), OfBridge))]
 pub(super) async fn metrics(Extension(site): Extension<Arc<Site>>) -> ApiResult<Response> {
     let figures = site.desk.figures().await?;
     let text = write(&figures, site.desk.audit_losses()).map_err(|error| {

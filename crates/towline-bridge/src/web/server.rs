@@ -1,16 +1,6 @@
-//! The server itself: takes connections, so many at once and no more, gives a slow one no time, and encrypts if it is
-//! to.
+//! The server itself: takes connections, as far as there is [`Room`], gives a slow one no time, and encrypts if it is to.
 
-use std::{
-    io,
-    net::SocketAddr,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use axum::{Router, extract::ConnectInfo};
 use hyper_util::{
@@ -20,7 +10,6 @@ use hyper_util::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
 };
 use tokio_rustls::{
     TlsAcceptor,
@@ -30,6 +19,8 @@ use tokio_rustls::{
     },
 };
 use tower::ServiceExt as _;
+
+use super::room::{Place, Room, Visitor};
 
 /// A server that has not begun yet.
 pub struct Server {
@@ -69,7 +60,7 @@ impl Tls {
 }
 
 impl Server {
-    /// A server for what comes in at a listener, with so many connections at once.
+    /// A server for what comes in at a listener, with so many connections at once that have shown a token.
     pub fn new(
         listener: TcpListener,
         router: Router,
@@ -86,7 +77,7 @@ impl Server {
 
     /// Serves for ever. Connections end with it.
     pub async fn run(self) {
-        let room = Arc::new(Semaphore::new(self.connections));
+        let room = Room::new(self.connections);
         let mut connections = tokio::task::JoinSet::new();
         loop {
             // Connections that have ended give back their room by themselves; this forgets about them.
@@ -100,51 +91,62 @@ impl Server {
                     continue;
                 }
             };
-            let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
+            let Ok(place) = room.enter() else {
                 turn_away(&stream);
                 continue;
             };
             let (router, tls) = (self.router.clone(), self.tls.clone());
             connections.spawn(async move {
-                if let Err(error) = connection(stream, address, router, tls).await {
+                let caller = Caller {
+                    address,
+                    visitor: place.visitor().clone(),
+                };
+                let ended = tokio::select! {
+                    ended = connection(stream, caller, router, tls) => ended,
+                    why = has_to_go(&place) => Err(why.to_owned()),
+                };
+                if let Err(error) = ended {
                     tracing::debug!(%address, error, "a connection has failed");
                 }
-                drop(permit);
             });
         }
     }
 }
 
+/// Whose connection it is.
+struct Caller {
+    address: SocketAddr,
+    visitor: Visitor,
+}
+
 async fn connection(
     stream: TcpStream,
-    address: SocketAddr,
+    caller: Caller,
     router: Router,
     tls: Option<Tls>,
 ) -> Result<(), String> {
     // What is small and urgent must not wait for more.
     stream.set_nodelay(true).ok();
     match tls {
-        None => talk(stream, address, router).await,
+        None => talk(stream, caller, router).await,
         Some(Tls(acceptor)) => {
             let accepted = tokio::time::timeout(HEADERS, acceptor.accept(stream)).await;
             let stream = accepted
                 .map_err(|_| "no TLS handshake in time")?
                 .map_err(|error| error.to_string())?;
-            talk(stream, address, router).await
+            talk(stream, caller, router).await
         }
     }
 }
 
 async fn talk(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    address: SocketAddr,
+    caller: Caller,
     router: Router,
 ) -> Result<(), String> {
-    let known = Known::default();
-    let shown = known.clone();
     let service = router.map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(address));
-        request.extensions_mut().insert(shown.clone());
+        request.extensions_mut().insert(ConnectInfo(caller.address));
+        request.extensions_mut().insert(caller.visitor.clone());
         request
     });
     let talking = hyper::server::conn::http1::Builder::new()
@@ -153,28 +155,20 @@ async fn talk(
         .max_buf_size(HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
         .with_upgrades();
-    tokio::select! {
-        ended = talking => ended.map_err(|error| error.to_string()),
-        () = known.is_not_shown_in(STRANGER) => Err("no token was shown in time".to_owned()),
-    }
+    talking.await.map_err(|error| error.to_string())
 }
 
-/// Whether whoever is at the other end of a connection has shown a token.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Known(Arc<AtomicBool>);
-
-impl Known {
-    /// It has.
-    pub(super) fn show(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Ends if it has not by then.
-    async fn is_not_shown_in(&self, time: Duration) {
-        tokio::time::sleep(time).await;
-        if self.0.load(Ordering::Relaxed) {
+/// Ends when a stranger has to go, and says why.
+async fn has_to_go(place: &Place) -> &'static str {
+    let too_long = async {
+        tokio::time::sleep(STRANGER).await;
+        if place.visitor().is_known() {
             std::future::pending::<()>().await;
         }
+    };
+    tokio::select! {
+        () = place.is_needed() => "somebody else needs the place, and no token was shown",
+        () = too_long => "no token was shown in time",
     }
 }
 

@@ -19,7 +19,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::task::{JoinError, JoinSet};
 use towline_protocol::{
-    ControlResponse, PermissionMode, RequestId, SessionId, Text, ToAgent, ToHost, User, Wire,
+    Block, ControlResponse, PermissionMode, RequestId, SessionId, Text, ToAgent, ToHost,
+    ToolResultBlock, User, Wire,
     dialect::{
         pocket::BridgeId,
         session::{self as dialect, ErrorCode, Opening},
@@ -261,22 +262,26 @@ impl Talk {
             uuid: user.uuid.clone(),
             by: self.who.client.clone(),
         };
-        let said = match self.begun().await {
-            Ok(session) => self.site.desk.input(&session, input).await,
-            Err(denial) => Err(denial),
+        let said = match (self.begun().await, answer_in(user)) {
+            (Ok(session), Some(result)) => self.resulted(&session, result).await,
+            (Ok(session), None) => self.say(&session, input).await,
+            (Err(denial), _) => Err(denial),
         };
         match said {
-            Ok((seq, ..)) => {
-                if seq > self.told {
-                    self.own.insert(seq);
-                }
-                Ok(())
-            }
+            Ok(()) => Ok(()),
             Err(denial) => {
                 let words = denial.to_string();
                 self.complain(&ErrorCode::RequestFailed, words).await
             }
         }
+    }
+
+    async fn say(&mut self, session: &BridgeId, input: Input) -> Result<(), Denial> {
+        let (seq, ..) = self.site.desk.input(session, input).await?;
+        if seq > self.told {
+            self.own.insert(seq);
+        }
+        Ok(())
     }
 
     /// The session, which begins with what is first said about it.
@@ -368,6 +373,14 @@ impl Talk {
         user.message.content = Some(content).into();
         user.uuid.clone_from(&input.uuid);
         self.tell(ToHost::User(Box::new(user)), None).await
+    }
+}
+
+/// The result of a call, if that is all that is said.
+fn answer_in(user: &User) -> Option<&ToolResultBlock> {
+    match user.message.content.as_option()?.blocks() {
+        [Block::ToolResult(result)] => Some(result),
+        _ => None,
     }
 }
 

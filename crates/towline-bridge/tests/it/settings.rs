@@ -1,5 +1,7 @@
 //! The configuration: which layer counts, and what is said of mistakes.
 
+mod documented;
+
 use std::{ffi::OsString, path::Path, time::Duration};
 
 use towline_bridge::{

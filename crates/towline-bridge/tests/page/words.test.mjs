@@ -61,6 +61,8 @@ test("the words of git are files with rows", () => {
   ]);
   assert.deepEqual(signs(files[0].rows).slice(1), [" same", "--- gone", "+++ here"], "a line that looks like a head is a line");
   assert.deepEqual(parseUnified("no diff at all"), []);
+  const large = "diff --git a/core b/core\nnew file mode 100644\n\\ Too large to be shown: 9 bytes\ndiff --git a/x b/x\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n";
+  assert.deepEqual(parseUnified(large).map(({ state, note }) => [state, note]), [["new", "Too large to be shown: 9 bytes"], ["changed", ""]]);
 });
 
 test("errors have a code and words, whoever speaks", () => {

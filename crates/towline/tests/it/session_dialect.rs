@@ -7,7 +7,7 @@ use towline_testkit::real_cli;
 
 use crate::{
     pocket::with_the_real_cli,
-    serve::{Client, Served},
+    serve::{Client, Served, eventually},
 };
 
 /// Says something and gives the types of what is heard until a line of a type.
@@ -202,6 +202,58 @@ fn what_is_wrong_is_told_with_its_code_and_the_connection_goes_on() {
             json!({"type": "error", "error": {"code": "REQUEST_FAILED", "message": "*"}}),
         ]);
     }
+}
+
+#[test]
+fn a_tool_result_answers_the_open_question_of_its_call_and_everybody_knows() {
+    let bridge = Served::start();
+    let mut phone = bridge.client();
+    let mut host = bridge.connect("/ws/session").unwrap();
+    let result = |call: &str, content: &str| {
+        let block = json!({"type": "tool_result", "tool_use_id": call, "content": content});
+        json!({"type": "session.send", "message": {"role": "user", "content": [block]}})
+    };
+    let refused = |words: &str| json!({"type": "error", "error": {"code": "REQUEST_FAILED", "message": format!("~{words}")}});
+    host.say(&json!({"type": "session.create", "message": {"role": "user", "content": "ask Which colour? red, green"}}));
+    host.expect(&[json!({"type": "callback.request", "request": {"tool_name": "AskUserQuestion", "tool_use_id": "$CALL"}})]);
+    phone.expect(&[json!({"type": "permission_request", "sessionId": "$S", "toolUseId": "$Q"})]);
+    host.say(&result("toolu_other", "green"));
+    host.expect(&[refused("the call toolu_other asks nothing")]);
+    host.say(&result("$CALL", ""));
+    host.expect(&[refused("has no answer in it")]);
+    host.say(&result("$CALL", r#"{"answers":{"0":"green"}}"#));
+    let heard = host.expect(&[
+        json!({"type": "user", "message": {"content": [{"content": "~green"}]}}),
+        json!({"type": "result"}),
+    ]);
+    let withdrawn = heard
+        .iter()
+        .any(|line| line["type"] == "control_cancel_request");
+    assert!(!withdrawn, "its own answer is no news: {heard:#?}");
+    phone.expect(&[json!({"type": "permission_resolved", "sessionId": "$S", "toolUseId": "$Q"})]);
+    let audit = bridge.project().with_file_name("data").join("audit.jsonl");
+    eventually("the audit has the answer", || {
+        let audit = fs::read_to_string(&audit).unwrap();
+        audit.contains(r#""answered""#)
+    });
+    host.say(&result("$CALL", "red"));
+    host.expect(&[refused("asks nothing, or does not any more")]);
+
+    // A permission is not given by saying what came of it.
+    host.say(
+        &json!({"type": "session.send", "message": {"role": "user", "content": "run touch made"}}),
+    );
+    host.expect(&[json!({"type": "callback.request", "request_id": "$R", "request": {"tool_name": "Bash", "tool_use_id": "$BASH"}})]);
+    host.say(&result("$BASH", "done"));
+    host.expect(&[refused("Bash asks for permission")]);
+    host.say(&json!({"type": "session.send", "message": {"role": "user", "content": ""}}));
+    host.expect(&[refused("nothing is said")]);
+    host.say(
+        &json!({"type": "callback.response", "response": {"subtype": "success", "request_id": "$R",
+        "response": {"behavior": "deny", "message": "no"}}}),
+    );
+    host.expect(&[json!({"type": "result"})]);
+    assert!(!bridge.project().join("made").exists());
 }
 
 #[test]

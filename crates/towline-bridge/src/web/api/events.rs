@@ -46,10 +46,14 @@ use crate::{
     },
 };
 
-use super::ApiResult;
+use super::{
+    ApiResult,
+    described::{OfQuery, OfSession},
+};
 
 /// From where on.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
 pub(in crate::web) struct Place {
@@ -63,7 +67,7 @@ pub(in crate::web) struct Place {
 }
 
 /// What happens in a session.
-#[utoipa::path(get, path = "/api/sessions/{id}/events", params(("id" = String, Path), Place), responses((status = 200, content_type = "text/event-stream")))]
+#[utoipa::path(get, path = "/api/sessions/{id}/events", params(("id" = String, Path), Place), responses((status = 200, content_type = "text/event-stream"), OfQuery, OfSession))]
 pub(super) async fn of_session(
     Extension(site): Extension<Arc<Site>>,
     Path(id): Path<BridgeId>,
@@ -78,7 +82,7 @@ pub(super) async fn of_session(
 }
 
 /// What happens to the list of sessions, and in one of them if it is named.
-#[utoipa::path(get, path = "/api/events", params(Place), responses((status = 200, content_type = "text/event-stream")))]
+#[utoipa::path(get, path = "/api/events", params(Place), responses((status = 200, content_type = "text/event-stream"), OfQuery, OfSession))]
 pub(super) async fn of_everything(
     Extension(site): Extension<Arc<Site>>,
     headers: HeaderMap,

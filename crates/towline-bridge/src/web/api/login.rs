@@ -16,11 +16,11 @@ use crate::{
     web::{
         Site,
         guard::{self, From},
-        server::Known,
+        room::Visitor,
     },
 };
 
-use super::ApiResult;
+use super::{ApiResult, described::OfBody};
 
 /// What somebody shows to be let in.
 #[derive(Deserialize, ToSchema)]
@@ -31,11 +31,11 @@ pub(super) struct Entry {
 }
 
 /// Trade the token for a cookie.
-#[utoipa::path(post, path = "/api/login", security(()), request_body = Entry, responses((status = 204), (status = 401)))]
+#[utoipa::path(post, path = "/api/login", security(()), request_body = Entry, responses((status = 204), OfBody, (status = 401, body = String, content_type = "text/plain", description = "it is not the token"), (status = 429, body = String, content_type = "text/plain", description = "too many wrong tokens were shown")))]
 pub(super) async fn enter(
     Extension(site): Extension<Arc<Site>>,
     Extension(From(address)): Extension<From>,
-    Extension(known): Extension<Known>,
+    Extension(visitor): Extension<Visitor>,
     entry: Result<Json<Entry>, JsonRejection>,
 ) -> ApiResult<Response> {
     let Json(entry) = entry?;
@@ -51,7 +51,9 @@ pub(super) async fn enter(
     if let Err(response) = guard::admit(&site, &presented, &who, address) {
         return Ok(response);
     }
-    known.show();
+    if visitor.is_let_in().is_err() {
+        return Ok(guard::no_room());
+    }
     let cookie = [(header::SET_COOKIE, site.token.cookie(site.reach))];
     Ok((StatusCode::NO_CONTENT, cookie).into_response())
 }

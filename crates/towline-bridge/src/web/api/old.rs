@@ -18,10 +18,15 @@ use crate::{
     web::Site,
 };
 
-use super::ApiResult;
+use super::{
+    ApiResult,
+    described::{OfBridge, OfLog, OfQuery},
+    problem::ProblemBody,
+};
 
 /// What to look for.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sought {
     /// These words.
@@ -48,7 +53,7 @@ pub(super) struct SnippetPiece {
 }
 
 /// Where these words were said in sessions of the bridge.
-#[utoipa::path(get, path = "/api/search", params(Sought), responses((status = 200, body = Vec<FoundAt>)))]
+#[utoipa::path(get, path = "/api/search", params(Sought), responses((status = 200, body = Vec<FoundAt>), OfQuery, OfBridge))]
 pub(super) async fn search(
     Extension(site): Extension<Arc<Site>>,
     query: Result<Query<Sought>, QueryRejection>,
@@ -75,6 +80,7 @@ fn piece(piece: Piece) -> SnippetPiece {
 
 /// Which old sessions.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Which {
     /// At most so many.
@@ -104,7 +110,7 @@ pub(super) struct OldSession {
 }
 
 /// Sessions that were held with any agent on this machine, in directories that may be used.
-#[utoipa::path(get, path = "/api/past", params(Which), responses((status = 200, body = Vec<OldSession>)))]
+#[utoipa::path(get, path = "/api/past", params(Which), responses((status = 200, body = Vec<OldSession>), OfQuery, OfBridge, (status = 403, body = ProblemBody, description = "the directory is outside of the roots"), (status = 404, body = ProblemBody, description = "there is no such directory")))]
 pub(super) async fn recent(
     Extension(site): Extension<Arc<Site>>,
     query: Result<Query<Which>, QueryRejection>,
@@ -157,7 +163,7 @@ pub(super) struct OldMessage {
 }
 
 /// The last messages of an old session.
-#[utoipa::path(get, path = "/api/past/{session}", params(("session" = String, Path)), responses((status = 200, body = OldMessages)))]
+#[utoipa::path(get, path = "/api/past/{session}", params(("session" = String, Path)), responses((status = 200, body = OldMessages), OfLog, (status = 400, body = ProblemBody, description = "that is no session id, or the session does not say where it was held"), (status = 403, body = ProblemBody, description = "it was held outside of the roots")))]
 pub(super) async fn history(
     Extension(site): Extension<Arc<Site>>,
     Path(session): Path<SessionId>,

@@ -5,24 +5,28 @@ use std::sync::Arc;
 use axum::{
     Extension,
     extract::{Query, rejection::QueryRejection},
-    http::header,
+    http::{StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use serde::Deserialize;
 use towline_protocol::{
     Wire,
-    dialect::pocket::{GetDiff, ListDirectory, ListFiles, ReadFile},
+    dialect::pocket::{DiffResult, FileContent, GetDiff, ListDirectory, ListFiles, ReadFile},
 };
 use utoipa::{IntoParams, ToSchema};
 
 use crate::web::Site;
 
-use super::ApiResult;
+use super::{
+    ApiResult, Problem,
+    described::{OfProject, OfQuery},
+};
 
 type Sited = Extension<Arc<Site>>;
 
 /// Where to look.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Where {
     /// The project.
@@ -35,7 +39,7 @@ pub(super) struct Where {
     hidden: Option<bool>,
 }
 
-/// A file, or why it cannot be shown.
+/// A file.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "the answer is the protocol's; this describes it")]
@@ -45,6 +49,7 @@ pub(super) struct FileShown {
     kind: Option<String>,
     content: String,
     language: Option<String>,
+    /// Why there is no content: it is no text.
     error: Option<String>,
     total_lines: Option<u64>,
     truncated: Option<bool>,
@@ -54,7 +59,7 @@ pub(super) struct FileShown {
     size_bytes: Option<u64>,
 }
 
-/// The files of a project, or why they cannot be listed.
+/// The files of a project.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "the answer is the protocol's; this describes it")]
@@ -62,7 +67,6 @@ pub(super) struct FilesShown {
     files: Vec<String>,
     total_files: Option<u64>,
     truncated: Option<bool>,
-    error: Option<String>,
 }
 
 /// A directory.
@@ -82,7 +86,7 @@ pub(super) struct EntryShown {
     path: String,
 }
 
-/// What has changed, or why that cannot be told.
+/// What has changed.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "the answer is the protocol's; this describes it")]
@@ -90,30 +94,40 @@ pub(super) struct DiffShown {
     staged: Option<bool>,
     /// As `git diff` writes it.
     diff: String,
-    error: Option<String>,
-    error_code: Option<String>,
     /// Pictures that have changed.
     #[schema(value_type = Option<Vec<Object>>)]
     image_changes: Option<Vec<serde_json::Value>>,
 }
 
 /// What is in a file.
-#[utoipa::path(get, path = "/api/file", params(Where), responses((status = 200, body = FileShown)))]
+#[utoipa::path(get, path = "/api/file", params(Where), responses((status = 200, body = FileShown), OfQuery, OfProject))]
 pub(super) async fn file(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
 ) -> ApiResult<Response> {
     let Query(place) = query?;
+    let Some(path) = place.path.filter(|path| !path.is_empty()) else {
+        let words = "`path` is missing: name a file of the directory";
+        return Err(Problem::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_query",
+            words,
+        ));
+    };
     let request = ReadFile {
         project_path: place.directory.into(),
-        file_path: place.path.unwrap_or_default().into(),
+        file_path: path.into(),
         ..ReadFile::default()
     };
-    Ok(json(&site.desk.projects().read_file(&request).await))
+    let content = site.desk.projects().file(&request).await?;
+    Ok(json(&FileContent {
+        file_path: request.file_path,
+        ..content
+    }))
 }
 
 /// Which files a project has.
-#[utoipa::path(get, path = "/api/files", params(Where), responses((status = 200, body = FilesShown)))]
+#[utoipa::path(get, path = "/api/files", params(Where), responses((status = 200, body = FilesShown), OfQuery, OfProject))]
 pub(super) async fn files(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
@@ -123,11 +137,11 @@ pub(super) async fn files(
         project_path: place.directory.into(),
         ..ListFiles::default()
     };
-    Ok(json(&site.desk.projects().list_files(&request).await))
+    Ok(json(&site.desk.projects().files(&request).await?))
 }
 
 /// What is in a directory.
-#[utoipa::path(get, path = "/api/directory", params(Where), responses((status = 200, body = DirectoryShown)))]
+#[utoipa::path(get, path = "/api/directory", params(Where), responses((status = 200, body = DirectoryShown), OfQuery, OfProject))]
 pub(super) async fn directory(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
@@ -139,14 +153,12 @@ pub(super) async fn directory(
         include_files: Some(true),
         ..ListDirectory::default()
     };
-    match site.desk.projects().list_directory(&request).await {
-        Ok(listing) => Ok(json(&listing)),
-        Err(error) => Ok(json(&error.to_client())),
-    }
+    let listing = site.desk.projects().list_directory(&request).await?;
+    Ok(json(&listing))
 }
 
 /// What has changed in a project.
-#[utoipa::path(get, path = "/api/diff", params(Where), responses((status = 200, body = DiffShown)))]
+#[utoipa::path(get, path = "/api/diff", params(Where), responses((status = 200, body = DiffShown), OfQuery, OfProject))]
 pub(super) async fn diff(
     Extension(site): Sited,
     query: Result<Query<Where>, QueryRejection>,
@@ -157,7 +169,11 @@ pub(super) async fn diff(
         staged: place.staged,
         ..GetDiff::default()
     };
-    Ok(json(&site.desk.projects().diff(&request).await))
+    let result = site.desk.projects().difference(&request).await?;
+    Ok(json(&DiffResult {
+        staged: request.staged,
+        ..result
+    }))
 }
 
 fn json(answer: &impl Wire) -> Response {

@@ -14,10 +14,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use towline_host::{PermissionMode, SessionId};
-use towline_protocol::{
-    Content, Wire as _,
-    dialect::pocket::{BridgeId, ClientMessageId},
-};
+use towline_protocol::dialect::pocket::{BridgeId, ClientMessageId};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
@@ -28,7 +25,11 @@ use crate::{
     web::Site,
 };
 
-use super::{ApiResult, Problem};
+use super::{
+    ApiResult,
+    described::{OfBody, OfBridge, OfLog, OfQuery, OfSession},
+    problem::ProblemBody,
+};
 
 type Sited = Extension<Arc<Site>>;
 
@@ -39,7 +40,7 @@ pub(super) struct Sessions {
 }
 
 /// All sessions that were not stopped.
-#[utoipa::path(get, path = "/api/sessions", responses((status = 200, body = Sessions)))]
+#[utoipa::path(get, path = "/api/sessions", responses((status = 200, body = Sessions), OfBridge))]
 pub(super) async fn list(Extension(site): Sited) -> ApiResult<Json<Sessions>> {
     let mut sessions = site.desk.sessions().await?;
     sessions.retain(|session| !session.record.archived);
@@ -74,7 +75,7 @@ pub(super) struct Begin {
 }
 
 /// Begin a session; 200 if the bridge goes on with the same already, and that one is opened.
-#[utoipa::path(post, path = "/api/sessions", request_body = Begin, responses((status = 201, body = Description), (status = 200, body = Description)))]
+#[utoipa::path(post, path = "/api/sessions", request_body = Begin, responses((status = 201, body = Description), (status = 200, body = Description), OfBody, OfBridge, (status = 403, body = ProblemBody, description = "outside of the roots, or a mode that is not enabled here"), (status = 404, body = ProblemBody, description = "there is no such directory"), (status = 429, body = ProblemBody, description = "no more agents may run")))]
 pub(super) async fn start(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
@@ -118,7 +119,7 @@ pub(super) async fn start(
 }
 
 /// What is known of a session.
-#[utoipa::path(get, path = "/api/sessions/{id}", params(("id" = String, Path)), responses((status = 200, body = Description), (status = 404)))]
+#[utoipa::path(get, path = "/api/sessions/{id}", params(("id" = String, Path)), responses((status = 200, body = Description), OfSession))]
 pub(super) async fn describe(
     Extension(site): Sited,
     Path(id): Path<BridgeId>,
@@ -140,7 +141,7 @@ pub(super) struct Changes {
 }
 
 /// Change a session.
-#[utoipa::path(patch, path = "/api/sessions/{id}", params(("id" = String, Path)), request_body = Changes, responses((status = 200, body = Description)))]
+#[utoipa::path(patch, path = "/api/sessions/{id}", params(("id" = String, Path)), request_body = Changes, responses((status = 200, body = Description), OfBody, OfSession, (status = 502, body = ProblemBody, description = "the agent refuses")))]
 pub(super) async fn change(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
@@ -163,7 +164,7 @@ pub(super) async fn change(
 }
 
 /// Stop a session, and take it out of the list.
-#[utoipa::path(delete, path = "/api/sessions/{id}", params(("id" = String, Path)), responses((status = 204)))]
+#[utoipa::path(delete, path = "/api/sessions/{id}", params(("id" = String, Path)), responses((status = 204), (status = 404, body = ProblemBody, description = "there is no such session"), OfBridge))]
 pub(super) async fn stop(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
@@ -174,7 +175,7 @@ pub(super) async fn stop(
 }
 
 /// Stop what the agent is doing.
-#[utoipa::path(post, path = "/api/sessions/{id}/interrupt", params(("id" = String, Path)), responses((status = 204)))]
+#[utoipa::path(post, path = "/api/sessions/{id}/interrupt", params(("id" = String, Path)), responses((status = 204), OfSession, (status = 502, body = ProblemBody, description = "the agent refuses")))]
 pub(super) async fn interrupt(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
@@ -189,11 +190,42 @@ pub(super) async fn interrupt(
 #[serde(deny_unknown_fields)]
 pub(super) struct Message {
     /// A string, or the blocks of a message with pictures.
-    #[schema(value_type = Object)]
+    #[schema(value_type = MessageContent)]
     content: Box<RawValue>,
     /// What the client calls it: sent again, it does not run again.
     #[schema(value_type = Option<String>)]
     client_message_id: Option<ClientMessageId>,
+}
+
+/// What can be said.
+#[derive(ToSchema)]
+#[schema(as = MessageContent)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "content goes on as it came; this describes it")]
+pub(super) enum MessageContent {
+    /// Words, at least one.
+    Words(String),
+    /// Blocks, at least one.
+    Blocks(Vec<MessageBlock>),
+}
+
+/// A block of what is said.
+#[derive(ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[expect(dead_code, reason = "content goes on as it came; this describes it")]
+pub(super) enum MessageBlock {
+    /// Words.
+    Text { text: String },
+    /// A picture; where it comes from is as in the Messages API.
+    Image {
+        #[schema(value_type = Object)]
+        source: serde_json::Value,
+    },
+    /// A PDF or other document; where it comes from is as in the Messages API.
+    Document {
+        #[schema(value_type = Object)]
+        source: serde_json::Value,
+    },
 }
 
 /// What became of it.
@@ -208,7 +240,7 @@ pub(super) struct Accepted {
 }
 
 /// Say something.
-#[utoipa::path(post, path = "/api/sessions/{id}/messages", params(("id" = String, Path)), request_body = Message, responses((status = 202, body = Accepted)))]
+#[utoipa::path(post, path = "/api/sessions/{id}/messages", params(("id" = String, Path)), request_body = Message, responses((status = 202, body = Accepted), OfBody, OfSession, (status = 429, body = ProblemBody, description = "no more agents may run")))]
 pub(super) async fn say(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
@@ -216,10 +248,6 @@ pub(super) async fn say(
     message: Result<Json<Message>, JsonRejection>,
 ) -> ApiResult<(StatusCode, Json<Accepted>)> {
     let Json(message) = message?;
-    if Content::from_json(message.content.get().to_owned()).is_err() {
-        let words = "content must be a string, or a list of content blocks";
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "invalid_body", words));
-    }
     let input = Input {
         content: message.content,
         client_message_id: message.client_message_id,
@@ -239,6 +267,7 @@ pub(super) async fn say(
 
 /// Which messages.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct After {
     /// Those after this number.
@@ -287,7 +316,7 @@ pub(super) struct FrameShown {
 }
 
 /// What happened in a session, page by page.
-#[utoipa::path(get, path = "/api/sessions/{id}/messages", params(("id" = String, Path), After), responses((status = 200, body = Frames)))]
+#[utoipa::path(get, path = "/api/sessions/{id}/messages", params(("id" = String, Path), After), responses((status = 200, body = Frames), OfQuery, OfSession, OfLog))]
 pub(super) async fn messages(
     Extension(site): Sited,
     Path(id): Path<BridgeId>,
@@ -312,7 +341,7 @@ pub(super) async fn messages(
 }
 
 /// The open questions of a session.
-#[utoipa::path(get, path = "/api/sessions/{id}/questions", params(("id" = String, Path)), responses((status = 200, body = Vec<Question>)))]
+#[utoipa::path(get, path = "/api/sessions/{id}/questions", params(("id" = String, Path)), responses((status = 200, body = Vec<Question>), OfSession))]
 pub(super) async fn questions(
     Extension(site): Sited,
     Path(id): Path<BridgeId>,
@@ -330,7 +359,7 @@ pub(super) struct Shortfall {
 }
 
 /// Answer a question; 409 if somebody was faster. 200 says what was done where that is less than was wished for.
-#[utoipa::path(post, path = "/api/sessions/{id}/questions/{question}", params(("id" = String, Path), ("question" = String, Path)), request_body = Decision, responses((status = 200, body = Shortfall), (status = 204), (status = 400), (status = 404), (status = 409)))]
+#[utoipa::path(post, path = "/api/sessions/{id}/questions/{question}", params(("id" = String, Path), ("question" = String, Path)), request_body = Decision, responses((status = 200, body = Shortfall), (status = 204), OfBody, OfSession, (status = 404, body = ProblemBody, description = "there is no such session or no such question"), (status = 409, body = ProblemBody, description = "somebody was faster, or it is over")))]
 pub(super) async fn answer(
     Extension(site): Sited,
     Extension(who): Extension<Who>,
@@ -396,7 +425,7 @@ pub(super) struct UsedBy {
 }
 
 /// What sessions have used.
-#[utoipa::path(get, path = "/api/usage", responses((status = 200, body = Used)))]
+#[utoipa::path(get, path = "/api/usage", responses((status = 200, body = Used), OfBridge))]
 pub(super) async fn usage(Extension(site): Sited) -> ApiResult<Json<Used>> {
     let mut total = Usage::default();
     let sessions = site.desk.sessions().await?.into_iter().map(|session| {

@@ -1,9 +1,11 @@
-//! Questions of the agent that a host answers: `callback.request` and `callback.response`.
+//! Questions of the agent that a host answers: `callback.request` and `callback.response`; and those to the person that it
+//! answers with the `tool_result` of their call.
 
 use towline_protocol::{
-    AskUserQuestionInput, Behavior, ControlCancelRequest, ControlRequest, ControlResponse, Json,
-    PermissionAnswer, Request, ToHost, Wire, control::request::CanUseTool,
-    dialect::session::ErrorCode,
+    AskUserQuestionInput, Behavior, Content, ControlCancelRequest, ControlRequest, ControlResponse,
+    Json, PermissionAnswer, Request, ToHost, ToolResultBlock, Wire,
+    control::request::CanUseTool,
+    dialect::{pocket::BridgeId, session::ErrorCode},
 };
 
 use crate::{
@@ -59,23 +61,66 @@ impl Talk {
         let answered = async {
             let question = self.site.desk.question(&session, &id).await?;
             let decision = decision(&question, response)?;
-            let desk = &self.site.desk;
-            // Its own answer is no news to the host, unless it is refused: then the question is still there.
-            let is_asked = self.asked.remove(&id);
-            let answered = desk.answer(&self.who, &session, &id, decision).await;
-            if is_asked && matches!(answered, Err(ref denial) if !is_over(denial)) {
-                self.asked.insert(id);
-            }
-            answered
+            self.decide(&session, &question, decision).await
         };
         match answered.await {
-            Ok(_) => Ok(()),
+            Ok(()) => Ok(()),
             Err(denial) => {
                 let words = denial.to_string();
                 self.complain(&ErrorCode::RequestFailed, words).await
             }
         }
     }
+
+    /// The host answers the person's question with the result of the call that asks it. An agent may not take that as an
+    /// answer, and nobody else would know that it was given: so it becomes one here.
+    pub(super) async fn resulted(
+        &mut self,
+        session: &BridgeId,
+        result: &ToolResultBlock,
+    ) -> Result<(), Denial> {
+        let open = self.site.desk.describe(session).await?.questions;
+        let call = &result.tool_use_id;
+        let Some(question) = open
+            .iter()
+            .find(|question| question.tool_use_id.as_ref() == Some(call))
+        else {
+            let why = format!(
+                "the call {call} asks nothing, or does not any more: a `tool_result` is the answer to an open question"
+            );
+            return Err(unfit(why));
+        };
+        if question.ask != Ask::Choices {
+            let why = format!(
+                "{} asks for permission: answer its `callback.request` with a `callback.response`",
+                question.tool_name
+            );
+            return Err(unfit(why));
+        }
+        let decision = chosen_in(question, result).map_err(unfit)?;
+        self.decide(session, question, decision).await
+    }
+
+    async fn decide(
+        &mut self,
+        session: &BridgeId,
+        question: &Question,
+        decision: Decision,
+    ) -> Result<(), Denial> {
+        let desk = &self.site.desk;
+        // Its own answer is no news to the host, unless it is refused: then the question is still there.
+        let is_asked = self.asked.remove(&question.id);
+        let answered = desk.answer(&self.who, session, &question.id, decision);
+        let answered = answered.await;
+        if is_asked && matches!(answered, Err(ref denial) if !is_over(denial)) {
+            self.asked.insert(question.id.clone());
+        }
+        answered.map(|_| ())
+    }
+}
+
+fn unfit(why: String) -> Denial {
+    Denial::Refused(Refusal::Unfit(why))
 }
 
 /// Whether there is nothing to answer any more.
@@ -87,7 +132,6 @@ fn is_over(denial: &Denial) -> bool {
 }
 
 fn decision(question: &Question, response: &ControlResponse) -> Result<Decision, Denial> {
-    let unfit = |why: String| Denial::Refused(Refusal::Unfit(why));
     let answer = match response.outcome() {
         Ok(answer) => answer.cloned().unwrap_or_else(Json::empty_object),
         Err(failure) => {
@@ -132,26 +176,50 @@ fn changed(question: &Question, input: &Json) -> Option<serde_json::Value> {
     (!is_empty && input != asked).then_some(input)
 }
 
+/// What the result of the call says: JSON with `answers`, or the person's own words.
+fn chosen_in(question: &Question, result: &ToolResultBlock) -> Result<Decision, String> {
+    let text = result.content.as_option().map(Content::text);
+    let text = text.unwrap_or_default();
+    if result.is_error.as_option() == Some(&true) {
+        return Ok(Decision::Deny {
+            message: Some(text.to_string()),
+            interrupt: false,
+        });
+    }
+    match AskUserQuestionInput::from_json(text.clone()) {
+        Ok(given) if given.answers.is_some() => choices(question, &given),
+        _ if text.trim().is_empty() => Err("the `tool_result` has no answer in it".to_owned()),
+        _ => Ok(Decision::Say {
+            words: text.to_string(),
+        }),
+    }
+}
+
 fn chosen(question: &Question, answer: &PermissionAnswer) -> Result<Decision, String> {
-    let read = |json: &str| {
-        AskUserQuestionInput::from_json(json.to_owned())
-            .map_err(|error| format!("the choices cannot be read: {error}"))
-    };
-    let asked = read(question.input.get())?.questions.unwrap_or_default();
     let Some(given) = &answer.updated_input else {
         return Err("choices are answered in `updated_input.answers`".to_owned());
     };
-    let given = read(given.as_str())?;
+    choices(question, &read_choices(given.as_str())?)
+}
+
+fn read_choices(json: &str) -> Result<AskUserQuestionInput, String> {
+    AskUserQuestionInput::from_json(json.to_owned())
+        .map_err(|error| format!("the choices cannot be read: {error}"))
+}
+
+fn choices(question: &Question, given: &AskUserQuestionInput) -> Result<Decision, String> {
+    let asked = read_choices(question.input.get())?;
+    let asked = asked.questions.unwrap_or_default();
     let answers = given.answers_by_question(&asked);
     let answers: std::collections::BTreeMap<_, _> = answers
         .iter()
         .map(|(question, answer)| (question.to_owned(), vec![answer.to_string()]))
         .collect();
-    match given.response {
+    match &given.response {
         Some(words) if answers.is_empty() => Ok(Decision::Say {
             words: words.to_string(),
         }),
-        _ if answers.is_empty() => Err("`updated_input.answers` has no answer".to_owned()),
+        _ if answers.is_empty() => Err("`answers` has no answer".to_owned()),
         _ => Ok(Decision::Choose { answers }),
     }
 }

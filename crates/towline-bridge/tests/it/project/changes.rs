@@ -302,3 +302,32 @@ async fn what_is_no_repository_or_outside_is_an_error() {
     let result = diff(&place, "", None).await;
     assert_eq!(result.error_code, Some(ErrorCode::PathNotAllowed));
 }
+
+#[tokio::test]
+async fn a_large_new_file_is_named_and_not_read() {
+    let place = Place::with_commit(&[("a", "1\n")]);
+    let large = "words\n".repeat((8 << 20) / 6 + 1);
+    place.write("big.txt", &large);
+    place.write("small.txt", "n\n");
+    // As large as a disk: what reads it does not come back in time.
+    let huge = fs::File::create(place.project().join("core")).unwrap();
+    huge.set_len(1 << 40).unwrap();
+    let picture = fs::File::create(place.project().join("cat.png")).unwrap();
+    picture.set_len(9 << 20).unwrap();
+    for staged in [None, Some(false)] {
+        let result = diff(&place, "root/project", staged).await;
+        assert_eq!(
+            changes(&result),
+            [
+                "a/cat.png b/cat.png",
+                "a/small.txt b/small.txt",
+                "+n",
+                "a/big.txt b/big.txt",
+                &format!("\\ Too large to be shown: {} bytes", large.len()),
+                "a/core b/core",
+                "\\ Too large to be shown: 1099511627776 bytes",
+            ]
+        );
+        assert_eq!(result.image_changes.unwrap().len(), 1);
+    }
+}

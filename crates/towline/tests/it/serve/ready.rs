@@ -278,3 +278,45 @@ fn the_token_of_the_flag_is_the_one_that_lets_in() {
     );
     assert_eq!(wrong.status, 401, "{wrong:?}");
 }
+
+#[test]
+fn each_wrong_setting_has_a_line_of_its_own_that_names_the_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = ["--listen", "nowhere", "--token", "short"];
+    let served = run(folder.path(), "serve", &wrong);
+    let lines: Vec<&str> = served.err.lines().collect();
+    assert!(!served.is_well);
+    assert_eq!(lines.len(), 2, "{}", served.err);
+    assert!(lines[0].starts_with("towline: --listen: "), "{lines:?}");
+    assert!(lines[1].starts_with("towline: --token: "), "{lines:?}");
+    assert!(!served.err.contains("\\n"), "{}", served.err);
+    let found = run(folder.path(), "doctor", &wrong).out;
+    let problems = found.lines().filter(|line| line.starts_with("problem"));
+    assert_eq!(problems.count(), 2, "{found}");
+
+    let open = ["--listen", "0.0.0.0:0", "--public", "box"];
+    let served = run(folder.path(), "serve", &open);
+    for flag in ["--tls-cert", "--tls-key", "--behind-proxy"] {
+        assert!(served.err.contains(flag), "{flag} in {}", served.err);
+    }
+}
+
+#[test]
+fn every_flag_is_in_the_document_that_help_names() {
+    let said = Command::new(env!("CARGO_BIN_EXE_towline"))
+        .args(["serve", "--help"])
+        .output()
+        .unwrap();
+    let help = String::from_utf8(said.stdout).unwrap();
+    assert!(help.contains("docs/serve.md"), "{help}");
+    let document = include_str!("../../../../../docs/serve.md");
+    let flags: Vec<_> = help
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("--"))
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
+    assert!(flags.len() > 8, "{help}");
+    for flag in flags {
+        assert!(document.contains(&format!("`--{flag}")), "--{flag}");
+    }
+}

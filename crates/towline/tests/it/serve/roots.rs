@@ -217,3 +217,85 @@ fn a_session_of_the_log_is_out_of_reach_once_the_roots_are_others() {
     });
     assert_eq!(served.frames(&session).len(), seen);
 }
+
+#[test]
+fn what_cannot_be_shown_of_a_project_is_a_problem_with_its_status() {
+    let served = Served::start();
+    let project = served.project();
+    fs::write(project.join("a.txt"), "alpha").unwrap();
+    fs::write(project.join("b.bin"), [0; 4]).unwrap();
+    let here = project.to_str().unwrap();
+    let none = format!("{here}/none");
+    let file = format!("{here}/a.txt");
+    for (path, status, code) in [
+        (
+            "/api/directory?directory=/".to_owned(),
+            403,
+            "path_not_allowed",
+        ),
+        (
+            "/api/file?directory=/&path=etc/passwd".to_owned(),
+            403,
+            "path_not_allowed",
+        ),
+        (
+            format!("/api/file?directory={here}&path=/etc/passwd"),
+            403,
+            "path_not_allowed",
+        ),
+        ("/api/files?directory=/".to_owned(), 403, "path_not_allowed"),
+        ("/api/diff?directory=/".to_owned(), 403, "path_not_allowed"),
+        (
+            format!("/api/directory?directory={none}"),
+            404,
+            "path_not_found",
+        ),
+        (
+            format!("/api/file?directory={here}&path=none"),
+            404,
+            "path_not_found",
+        ),
+        (
+            format!("/api/file?directory={here}&path=a.txt/b"),
+            404,
+            "path_not_found",
+        ),
+        (
+            format!("/api/file?directory={none}&path=a.txt"),
+            404,
+            "path_not_found",
+        ),
+        (
+            format!("/api/files?directory={none}"),
+            404,
+            "path_not_found",
+        ),
+        (format!("/api/diff?directory={none}"), 404, "path_not_found"),
+        (format!("/api/directory?directory={file}"), 422, "unusable"),
+        (
+            format!("/api/file?directory={here}&path=."),
+            422,
+            "unusable",
+        ),
+        (format!("/api/files?directory={file}"), 422, "unusable"),
+        // It is no repository.
+        (format!("/api/diff?directory={here}"), 422, "unusable"),
+        (format!("/api/file?directory={here}"), 400, "invalid_query"),
+    ] {
+        let answer = served.get(&path);
+        assert_eq!(answer.status, status, "{path}: {answer:?}");
+        let error = &answer.json()["error"];
+        assert_eq!(error["code"], code, "{path}: {error}");
+        assert!(error["message"].is_string(), "{path}: {error}");
+    }
+    let missing = served.post("/api/sessions", &json!({"directory": none}));
+    assert_eq!(missing.status, 404, "{missing:?}");
+
+    // What can be looked at is shown, also where it has no words.
+    let text = served.get(&format!("/api/file?directory={here}&path=a.txt"));
+    assert_eq!(text.status, 200, "{text:?}");
+    assert_eq!(text.json()["content"], "alpha", "{text:?}");
+    let binary = served.get(&format!("/api/file?directory={here}&path=b.bin"));
+    assert_eq!(binary.status, 200, "{binary:?}");
+    assert_eq!(binary.json()["sizeBytes"], 4, "{binary:?}");
+}

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::json;
 
-use super::Served;
+use super::{Served, eventually};
 
 #[test]
 fn only_requests_for_this_bridge_from_its_own_page_with_its_token_get_in() {
@@ -472,11 +472,22 @@ fn what_is_too_large_is_refused_and_what_is_wrong_is_explained() {
         assert_eq!(answer.status, status, "{path}: {answer:?}");
         assert!(answer.body.contains(words), "{path}: {answer:?}");
     }
-    let number = served.post(
-        &format!("/api/sessions/{session}/messages"),
-        &json!({"content": 7}),
-    );
-    assert_eq!(number.status, 400, "{number:?}");
+    let result = json!({"type": "tool_result", "tool_use_id": "t", "content": "x"});
+    for (content, words) in [
+        (json!(7), "send a string"),
+        (json!(""), "nothing is said"),
+        (json!([]), "nothing is said"),
+        (json!({"a": 1}), "it is an object"),
+        (json!([result]), "tool_result"),
+    ] {
+        let path = format!("/api/sessions/{session}/messages");
+        let answer = served.post(&path, &json!({"content": content}));
+        assert_eq!(answer.status, 400, "{content}: {answer:?}");
+        let error = &answer.json()["error"];
+        assert_eq!(error["code"], "invalid_content", "{content}: {error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(words), "{content}: {message}");
+    }
     assert_eq!(
         served.describe(&session)["record"]["last_seq"],
         0,
@@ -526,4 +537,93 @@ fn a_thousand_connections_and_slow_ones_do_not_stop_who_watches_already() {
     drop(crowd);
     served.tell(&session, "say still here");
     events.until(|name, data| name == "frame" && data["body"]["type"] == "result");
+}
+
+/// A connection that is kept, and asks for something on it again and again.
+struct Polite(TcpStream);
+
+impl Polite {
+    /// Whether it was answered, and with which status.
+    fn ask(&mut self, served: &Served, path: &str, header: &str) -> Option<String> {
+        let host = &served.address;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{header}\r\n");
+        self.0.write_all(request.as_bytes()).ok()?;
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") {
+            self.0.read_exact(&mut byte).ok()?;
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8(head).unwrap();
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
+        let length = length.map_or(0, |length| length.parse().unwrap());
+        self.0.read_exact(&mut vec![0; length]).ok()?;
+        head.split(' ').nth(1).map(str::to_owned)
+    }
+}
+
+/// A bridge with room for eight.
+fn small() -> Served {
+    Served::with(tempfile::tempdir().unwrap(), |command| {
+        command
+            .env("TOWLINE_MAX_VIEWERS", "8")
+            .args(["--agent", "offline"]);
+    })
+}
+
+#[test]
+fn polite_strangers_on_all_places_do_not_lock_the_owner_out() {
+    let served = small();
+    let token = format!("Authorization: Bearer {}\r\n", served.token);
+    let mut owner = Polite(served.stream());
+    let known = owner.ask(&served, "/api/agents", &token);
+    assert_eq!(known.as_deref(), Some("200"));
+    // Many more than there are places; those that are let go come again.
+    let mut crowd: Vec<Polite> = (0..40).map(|_| Polite(served.stream())).collect();
+    for _ in 0..3 {
+        for stranger in &mut crowd {
+            if stranger.ask(&served, "/healthz", "").is_none() {
+                *stranger = Polite(served.stream());
+                stranger.ask(&served, "/healthz", "");
+            }
+        }
+        let started = Instant::now();
+        let answer = served.get("/api/agents");
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(started.elapsed() < Duration::from_secs(1));
+        let again = owner.ask(&served, "/api/agents", &token);
+        assert_eq!(
+            again.as_deref(),
+            Some("200"),
+            "who is known keeps the place"
+        );
+    }
+    let there = crowd
+        .iter_mut()
+        .filter_map(|stranger| stranger.ask(&served, "/healthz", ""));
+    assert!(there.count() <= 16, "strangers have no more room than that");
+}
+
+#[test]
+fn where_all_places_are_taken_by_known_clients_a_newcomer_is_told_to_come_again() {
+    let served = small();
+    let token = format!("Authorization: Bearer {}\r\n", served.token);
+    let mut known: Vec<Polite> = (0..8).map(|_| Polite(served.stream())).collect();
+    for client in &mut known {
+        let status = client.ask(&served, "/api/agents", &token);
+        assert_eq!(status.as_deref(), Some("200"));
+    }
+    let answer = served.get("/api/agents");
+    assert_eq!(answer.status, 503, "{answer:?}");
+    assert!(answer.head.contains("Retry-After: 5"), "{answer:?}");
+    for client in &mut known {
+        let status = client.ask(&served, "/api/agents", &token);
+        assert_eq!(status.as_deref(), Some("200"), "nobody had to go");
+    }
+    drop(known);
+    eventually("there is room again", || {
+        served.get("/api/agents").status == 200
+    });
 }

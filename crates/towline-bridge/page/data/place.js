@@ -1,0 +1,17 @@
+// Where somebody is, as the address says (pure): `#/`, `#/new`, `#/s/ID`, `#/s/ID/SEQ`, `#/past/ID?directory=…`.
+
+/** The place that stands behind the `#`: `{place, id, seq, directory}`. Any address is one, however it came about. */
+export function placeIn(hash) {
+  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [place = "", id = "", seq = ""] = path.split("/").map(decoded);
+  return { place, id, seq: Number(seq) || null, directory: new URLSearchParams(query).get("directory") ?? "" };
+}
+
+/** A part of an address; one that was cut or typed by hand may not be decodable, and is taken as it stands. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { placeIn } from "../../page/data/place.js";
+
+const nowhere = { place: "", id: "", seq: null, directory: "" };
+
+test("an address says where somebody is", () => {
+  assert.deepEqual(placeIn(""), nowhere);
+  assert.deepEqual(placeIn("#/"), nowhere);
+  assert.deepEqual(placeIn("#/new"), { ...nowhere, place: "new" });
+  assert.deepEqual(placeIn("#/s/a%20b"), { ...nowhere, place: "s", id: "a b" });
+  assert.deepEqual(placeIn("#/s/ab12/7"), { ...nowhere, place: "s", id: "ab12", seq: 7 });
+  assert.deepEqual(placeIn("#/past/x?directory=%2Fhome%2Fme"), { ...nowhere, place: "past", id: "x", directory: "/home/me" });
+});
+
+test("an address that cannot be decoded is a place too", () => {
+  assert.deepEqual(placeIn("#/s/%"), { ...nowhere, place: "s", id: "%" });
+  assert.deepEqual(placeIn("#/%E4/x/%zz"), { ...nowhere, place: "%E4", id: "x" });
+  assert.deepEqual(placeIn("#/past/x?directory=%"), { ...nowhere, place: "past", id: "x", directory: "%" });
+});
