@@ -347,7 +347,13 @@ impl Switchboard {
         self.agents.insert((session.clone(), run), orders);
         let gate = Arc::<Gate>::default();
         self.gates.insert(session.clone(), Arc::clone(&gate));
-        let outlet = agent::Outlet::new(session, run, self.agent_events.clone(), gate);
+        let outlet = agent::Outlet::new(
+            session,
+            run,
+            self.agent_events.clone(),
+            gate,
+            self.library.clone(),
+        );
         let launch = Arc::clone(&self.launch);
         tokio::spawn(agent::run(launch, setup, obeyed, outlet));
     }

@@ -15,8 +15,9 @@ use towline_host::{
 use towline_protocol::dialect::pocket::BridgeId;
 
 use crate::{
-    Ask, Input, NoteCode, Outcome, Question,
+    Ask, Content as FrameContent, Frame, Input, Library, NoteCode, Outcome, Question,
     hub::{AgentEvent, Change, Control, Decision, Order, Refusal, Reply, Setup, Ticket},
+    log::Page,
 };
 
 use super::{FromAgent, Launch, queue::Gate};
@@ -28,6 +29,8 @@ pub(super) struct Outlet {
     run: u64,
     events: mpsc::Sender<FromAgent>,
     gate: Arc<Gate>,
+    /// Where what was said before is read.
+    library: Library,
 }
 
 impl Outlet {
@@ -36,13 +39,36 @@ impl Outlet {
         run: u64,
         events: mpsc::Sender<FromAgent>,
         gate: Arc<Gate>,
+        library: Library,
     ) -> Self {
         Self {
             session,
             run,
             events,
             gate,
+            library,
         }
+    }
+
+    /// An input that is in the log.
+    async fn stored(&self, seq: u64) -> Result<Input, String> {
+        let one = Page {
+            frames: 1,
+            bytes: 0,
+        };
+        let found = self
+            .library
+            .frames(&self.session, seq.saturating_sub(1), one);
+        let found = found.await.map_err(|error| error.to_string())?;
+        match found.first().map(Frame::content) {
+            Some(FrameContent::Input(input)) => Ok(input),
+            _ => Err(format!("there is no message {seq} in the log")),
+        }
+    }
+
+    async fn did_not_reach(&self, why: &str) {
+        let text = format!("A message did not reach the agent: {why}");
+        self.tell(AgentEvent::Note(NoteCode::AgentDied, text)).await;
     }
 
     async fn tell(&self, event: AgentEvent) {
@@ -245,14 +271,11 @@ async fn obey(
     while let Some(order) = orders.recv().await {
         match order {
             Order::Start(_) => {}
-            Order::Send(input) => {
-                if let Err(error) = control.send(prompt(&input)).await {
-                    let text = format!("A message did not reach the agent: {error}");
-                    outlet
-                        .tell(AgentEvent::Note(NoteCode::AgentDied, text))
-                        .await;
-                }
-            }
+            Order::Send(input) => send(&input, &control, &outlet).await,
+            Order::SendStored(seq) => match outlet.stored(seq).await {
+                Ok(input) => send(&input, &control, &outlet).await,
+                Err(why) => outlet.did_not_reach(&why).await,
+            },
             Order::Answer(name, decision) => {
                 if let Some(asked) = open.with(|open| open.remove(&name)) {
                     answer(asked, decision);
@@ -272,6 +295,12 @@ async fn obey(
                 control.close().await;
             }
         }
+    }
+}
+
+async fn send(input: &Input, control: &HostControl, outlet: &Outlet) {
+    if let Err(error) = control.send(prompt(input)).await {
+        outlet.did_not_reach(&error.to_string()).await;
     }
 }
 

@@ -364,6 +364,8 @@ pub enum Order {
     Start(Box<Setup>),
     /// Give it the input.
     Send(Input),
+    /// Say what is in the log under this number.
+    SendStored(u64),
     /// Answer its question.
     Answer(String, Decision),
     /// Have it do something, and tell whoever waits.

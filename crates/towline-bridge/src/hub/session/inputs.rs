@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use towline_protocol::{ToHost, dialect::pocket::ClientMessageId};
+use towline_protocol::{ToHost, Uuid, dialect::pocket::ClientMessageId};
 
 use crate::{
     Input, Kind, NoteCode,
@@ -21,8 +21,8 @@ use super::{Agent, Session, Waiting};
 pub(super) struct Inputs {
     /// The latest, by what their clients call them.
     taken: HashMap<ClientMessageId, u64>,
-    /// Those that this run of the agent was given and has not begun with.
-    given: VecDeque<(u64, Input)>,
+    /// Those that this run of the agent was given and has not begun with, by number and name. Their words are in the log.
+    given: VecDeque<(u64, Option<Uuid>)>,
     /// Whether the agent says with which of them it begins.
     says_so: bool,
 }
@@ -85,7 +85,8 @@ impl Session {
         let mut then = vec![reply];
         self.is_changed |= std::mem::take(&mut self.record.archived);
         if self.agent == Agent::Up {
-            let order = self.give(seq, input.clone());
+            self.give(seq, input.uuid.clone());
+            let order = Order::Send(input.clone());
             then.push(Output::Agent(self.id().clone(), self.run, order));
         } else {
             let input = input.clone();
@@ -97,11 +98,10 @@ impl Session {
         self.settle();
     }
 
-    /// The agent is to be given an input.
-    pub(super) fn give(&mut self, seq: u64, input: Input) -> Order {
+    /// The agent is given an input.
+    pub(super) fn give(&mut self, seq: u64, uuid: Option<Uuid>) {
         self.is_running = true;
-        self.inputs.given.push_back((seq, input.clone()));
-        Order::Send(input)
+        self.inputs.given.push_back((seq, uuid));
     }
 
     /// The agent says something; perhaps that it has begun with an input.
@@ -111,7 +111,7 @@ impl Session {
                 self.inputs.says_so = true;
                 if line.is_over_or_begun() {
                     let is_other =
-                        |(_, input): &(u64, Input)| input.uuid.as_ref() != Some(&line.command_uuid);
+                        |(_, uuid): &(u64, Option<Uuid>)| uuid.as_ref() != Some(&line.command_uuid);
                     self.inputs.given.retain(is_other);
                     self.count_unheard();
                 }
@@ -131,8 +131,8 @@ impl Session {
 
     /// What the agent has not begun with waits for its next start.
     pub(super) fn take_back(&mut self) {
-        for (seq, input) in std::mem::take(&mut self.inputs.given).into_iter().rev() {
-            self.waiting.push_front(Waiting::Input(seq, input));
+        for (seq, uuid) in std::mem::take(&mut self.inputs.given).into_iter().rev() {
+            self.waiting.push_front(Waiting::Stored(seq, uuid));
         }
     }
 

@@ -1,5 +1,7 @@
 //! What waits for the agent to start: inputs and orders, in the order they came. What is stopped meanwhile never runs.
 
+use towline_protocol::Uuid;
+
 use crate::{
     Input, NoteCode,
     hub::{Change, Control, Order, Output, Refusal, Reply, Ticket},
@@ -12,6 +14,8 @@ use super::{Agent, Session};
 pub(super) enum Waiting {
     /// With its number.
     Input(u64, Input),
+    /// One that an earlier run was given: its number and its name. Its words are in the log.
+    Stored(u64, Option<Uuid>),
     Order(Control, Ticket),
 }
 
@@ -19,7 +23,7 @@ impl Waiting {
     /// The number of an input.
     pub(super) fn number(&self) -> Option<u64> {
         match self {
-            Self::Input(seq, _) => Some(*seq),
+            Self::Input(seq, _) | Self::Stored(seq, _) => Some(*seq),
             Self::Order(..) => None,
         }
     }
@@ -59,7 +63,10 @@ impl Session {
             self.modes_asked.push(mode.clone());
         }
         // An input that was accepted before it may still be on its way to the log, and goes first.
-        let order = Order::Control(control, ticket);
+        self.tell_in_turn(Order::Control(control, ticket));
+    }
+
+    fn tell_in_turn(&mut self, order: Order) {
         let order = Output::Agent(self.id().clone(), self.run, order);
         self.sequence.put_out_in_turn(order);
     }
@@ -78,8 +85,13 @@ impl Session {
         for waiting in std::mem::take(&mut self.waiting) {
             match waiting {
                 Waiting::Input(seq, input) => {
-                    let order = self.give(seq, input);
-                    self.tell(order);
+                    self.give(seq, input.uuid.clone());
+                    self.tell_in_turn(Order::Send(input));
+                }
+                Waiting::Stored(seq, uuid) => {
+                    self.give(seq, uuid);
+                    // One that was being written when its agent ended may be written only now.
+                    self.tell_in_turn(Order::SendStored(seq));
                 }
                 Waiting::Order(control, ticket) => self.order(control, ticket),
             }
@@ -110,7 +122,7 @@ impl Session {
     pub(super) fn refuse_orders(&mut self, why: &str) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.retain(|waiting| match waiting {
-            Waiting::Input(..) => true,
+            Waiting::Input(..) | Waiting::Stored(..) => true,
             Waiting::Order(_, ticket) => {
                 let refusal = Refusal::Agent(why.to_owned());
                 self.reply(*ticket, Reply::Refused(refusal));

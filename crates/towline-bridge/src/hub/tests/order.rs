@@ -10,7 +10,7 @@ use crate::{
 fn given(scene: &Scene) -> Vec<&'static str> {
     let orders = scene.orders.iter().map(|(_, _, order)| match order {
         Order::Start(_) => "start",
-        Order::Send(_) => "input",
+        Order::Send(_) | Order::SendStored(_) => "input",
         Order::Answer(..) => "answer",
         Order::Control(Control::Interrupt, _) => "interrupt",
         Order::Control(..) => "control",

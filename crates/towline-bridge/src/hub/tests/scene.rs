@@ -278,10 +278,24 @@ impl Scene {
     /// What agents were sent.
     pub(super) fn sent(&self) -> Vec<String> {
         let sent = self.orders.iter().filter_map(|(_, _, order)| match order {
-            Order::Send(input) => Some(serde_json::from_str(input.content.get()).unwrap()),
+            Order::Send(input) => Some(input.clone()),
+            Order::SendStored(seq) => self.stored(*seq),
             _ => None,
         });
-        sent.collect()
+        sent.map(|input| serde_json::from_str(input.content.get()).unwrap())
+            .collect()
+    }
+
+    /// The input of a number, as the log has it.
+    fn stored(&self, seq: u64) -> Option<Input> {
+        let mut log = self.earlier.iter().chain(&self.written);
+        log.find_map(|write| match write {
+            Write::Frame { frame, .. } if frame.seq == seq => match frame.content() {
+                Content::Input(input) => Some(input),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     pub(super) fn closed(&self) -> Vec<BridgeId> {
