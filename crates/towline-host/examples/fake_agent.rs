@@ -8,7 +8,8 @@ use towline_testkit::fake_agent::FakeAgent;
 
 fn main() -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let agent = FakeAgent::new(tokio::io::stdin(), tokio::io::stdout());
+    let agent = FakeAgent::new(tokio::io::stdin(), tokio::io::stdout())
+        .with_arguments(std::env::args().skip(1));
     let served = runtime.block_on(agent.serve());
     // Somebody may still hold the input open; an agent that has crashed does not wait for that.
     runtime.shutdown_background();

@@ -84,6 +84,8 @@ pub struct FakeAgent<R = DuplexStream, W = DuplexStream> {
     dismissed: bool,
     calls: u64,
     turns: u64,
+    /// What it calls the session.
+    session: String,
 }
 
 impl FakeAgent {
@@ -120,7 +122,22 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
             dismissed: false,
             calls: 0,
             turns: 0,
+            session: "fake-session".to_owned(),
         }
+    }
+
+    /// Goes on with a session, or with a copy of it, as the words of its command line say.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: impl IntoIterator<Item = String>) -> Self {
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--resume" => self.session = arguments.next().unwrap_or_default(),
+                "--fork-session" => self.session += "-copy",
+                _ => {}
+            }
+        }
+        self
     }
 
     /// Serves the host to its end.

@@ -75,11 +75,11 @@ const RUNS: &[(&str, &[&str], &str, &str)] = &[
 fake-session
   What does it eat?
   What does it eat?
-fake-session
+fake-session-copy
   Think of another one.
   Think of another one.
 resumed: the same session
-forked: the same session
+forked: another session
 ",
     ),
     (

@@ -8,7 +8,7 @@ use towline_protocol::{Behavior, Json, Outcome, PermissionAnswer, Wire as _};
 
 use super::{
     FakeAgent,
-    turn::{End, INTERRUPTED, SESSION, shown},
+    turn::{End, INTERRUPTED, shown},
 };
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
@@ -139,7 +139,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
         let task = format!("task-{call}");
         self.write(json!({
             "type": "system", "subtype": "task_started", "task_id": task, "tool_use_id": call,
-            "description": "a task", "task_type": "local_agent", "session_id": SESSION,
+            "description": "a task", "task_type": "local_agent", "session_id": self.session,
         }))
         .await?;
         if in_background {
@@ -155,7 +155,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
             .await?;
         self.write(json!({
             "type": "system", "subtype": "task_notification", "task_id": task, "tool_use_id": call,
-            "status": "completed", "summary": words, "session_id": SESSION,
+            "status": "completed", "summary": words, "session_id": self.session,
         }))
         .await?;
         if in_background {
@@ -191,7 +191,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
     ) -> io::Result<()> {
         let block = json!({"type": "tool_result", "tool_use_id": call, "content": words, "is_error": failed});
         let message = json!({"role": "user", "content": [block]});
-        self.write(json!({"type": "user", "message": message, "parent_tool_use_id": parent, "session_id": SESSION}))
+        self.write(json!({"type": "user", "message": message, "parent_tool_use_id": parent, "session_id": self.session}))
             .await
     }
 }

@@ -52,7 +52,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
             // A cent a turn; like the real CLI it tells what the whole session has cost.
             "total_cost_usd": self.turns as f64 / 100.0,
             "usage": {"input_tokens": 10, "output_tokens": 5},
-            "session_id": SESSION,
+            "session_id": self.session,
         });
         match end {
             Ok(words) => {
@@ -72,7 +72,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
         self.write(json!({
             "type": "system",
             "subtype": "init",
-            "session_id": SESSION,
+            "session_id": self.session,
             "cwd": "/project",
             "model": "fake",
             "tools": ["Bash", "Task"],
@@ -99,7 +99,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
             json!({"type": "message_stop"}),
         ]);
         for event in events {
-            self.write(json!({"type": "stream_event", "event": event, "session_id": SESSION}))
+            self.write(json!({"type": "stream_event", "event": event, "session_id": self.session}))
                 .await?;
         }
         Ok(Ok(words.to_owned()))
@@ -118,7 +118,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
             "callback_id": name,
             "tool_use_id": "call-0",
             "input": {
-                "session_id": SESSION,
+                "session_id": self.session,
                 "cwd": "/project",
                 "hook_event_name": event,
                 "tool_name": "Bash",
@@ -155,7 +155,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> FakeAgent<R, W> {
             "content": [block],
             "usage": {"input_tokens": 10, "output_tokens": 5},
         });
-        self.write(json!({"type": "assistant", "message": message, "parent_tool_use_id": parent, "session_id": SESSION}))
+        self.write(json!({"type": "assistant", "message": message, "parent_tool_use_id": parent, "session_id": self.session}))
             .await
     }
 }
@@ -170,4 +170,3 @@ pub(super) fn shown(outcome: Outcome) -> String {
 }
 
 pub(super) const INTERRUPTED: &str = "interrupted";
-pub(super) const SESSION: &str = "fake-session";
