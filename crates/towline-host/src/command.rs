@@ -50,7 +50,7 @@ pub use semver::{Version, VersionReq};
 /// assert!(arguments.windows(2).any(|pair| pair == ["--model", "sonnet"]));
 /// # Ok::<(), towline_host::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AgentCommand {
     program: OsString,
     /// What comes before the flags: the package for `npx`, say.
@@ -62,7 +62,8 @@ pub struct AgentCommand {
     trailing: Vec<OsString>,
     servers: Vec<Starter>,
     remote_servers: Map<McpServerConfig>,
-    initialize: Option<Initialize>,
+    initialize: Initialize,
+    introduces: bool,
     questions: bool,
     wanted: Option<VersionReq>,
     limits: Limits,
@@ -95,13 +96,15 @@ impl AgentCommand {
             trailing: Vec::new(),
             servers: Vec::new(),
             remote_servers: Map::default(),
-            initialize: Some(Initialize::default()),
+            initialize: Initialize::default(),
+            introduces: true,
             questions: true,
             wanted: None,
             limits: Limits {
                 line: LineDecoder::DEFAULT_LIMIT,
                 queue: 64 << 10,
                 question_timeout: Some(Duration::from_secs(60 * 60)),
+                mcp_timeout: Some(Duration::from_secs(24 * 60 * 60)),
                 close_grace: Duration::from_secs(5),
             },
             timeout: Some(DEFAULT_TIMEOUT),
@@ -321,13 +324,15 @@ impl AgentCommand {
     /// ```
     #[must_use]
     pub fn with_initialize(mut self, change: impl FnOnce(&mut Initialize)) -> Self {
-        change(self.initialize.get_or_insert_default());
+        change(&mut self.initialize);
+        self.introduces = true;
         self
     }
 
     /// Does not introduce the host: for agents that do not know `initialize`.
     ///
-    /// Hooks, [`AgentCommand::agents`] and [`Session::agent`] need it.
+    /// [`Session::agent`] needs it. So do hooks, [`AgentCommand::agents`] and very long system prompts: with one of those
+    /// before this it is an error to start, and one of those after this has the host introduced again.
     ///
     /// ```
     /// # use towline_host::AgentCommand;
@@ -338,8 +343,14 @@ impl AgentCommand {
     /// ```
     #[must_use]
     pub fn without_initialize(mut self) -> Self {
-        self.initialize = None;
+        self.introduces = false;
         self
+    }
+
+    /// Does not introduce the host, and leaves out whatever would be said there.
+    pub(crate) fn silent(mut self) -> Self {
+        self.initialize = Initialize::default();
+        self.without_initialize()
     }
 
     /// Has the agent decide by itself what it would ask: it denies.
@@ -409,6 +420,20 @@ impl AgentCommand {
     #[must_use]
     pub fn question_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.limits.question_timeout = timeout;
+        self
+    }
+
+    /// Sets how long an MCP server of this program may take for an answer before the agent is told that there is none: a
+    /// day, unless set; for ever if nothing is given. A tool may take longer than a person.
+    ///
+    /// ```
+    /// # use {std::time::Duration, towline_host::AgentCommand};
+    /// let command = AgentCommand::new("claude").mcp_timeout(Some(Duration::from_secs(600)));
+    /// # towline_testkit::in_session!(command, |session| {});
+    /// ```
+    #[must_use]
+    pub fn mcp_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.limits.mcp_timeout = timeout;
         self
     }
 
@@ -485,9 +510,9 @@ impl AgentCommand {
         command.args(&self.leading).args(&arguments);
         self.surroundings(&mut command)?;
         let description = self.describe(&arguments);
-        let cannot_start = |source| Error::Start {
+        let cannot_start = |problem| Error::Start {
             command: description.clone(),
-            source,
+            problem,
         };
         let process = Process::spawn(command).map_err(cannot_start)?;
         let transport = Transport::process(process).map_err(cannot_start)?;
@@ -563,7 +588,15 @@ impl AgentCommand {
     }
 
     async fn start(self, transport: Transport, description: String) -> Result<Session, Error> {
-        let mut initialize = self.initialize.clone();
+        let mut initialize = self.introduces.then(|| self.initialize.clone());
+        if initialize.is_none() && self.initialize != Initialize::default() {
+            return Err(Error::Option {
+                option: "without_initialize".to_owned(),
+                problem: "hooks, agents, long system prompts and what else is set of the introduction need it; leave them \
+                          out, or introduce the host"
+                    .to_owned(),
+            });
+        }
         if let Some(initialize) = &mut initialize
             && !self.servers.is_empty()
         {
@@ -616,6 +649,19 @@ impl fmt::Display for AgentCommand {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let arguments = self.arguments().unwrap_or_default();
         formatter.write_str(&self.describe(&arguments))
+    }
+}
+
+impl fmt::Debug for AgentCommand {
+    /// As for people: the environment may hold keys.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.environment.iter().map(|(name, _)| name).collect();
+        formatter
+            .debug_struct("AgentCommand")
+            .field("command", &self.to_string())
+            .field("directory", &self.directory)
+            .field("environment", &names)
+            .finish_non_exhaustive()
     }
 }
 

@@ -184,11 +184,10 @@ impl Control {
                 return Err(gone(ending));
             }
             after = passed(self.timeout) => {
-                let request = "a message".to_owned();
-                return Err(Error::TimedOut { request, after });
+                return Err(Error::NotRead { after });
             }
         };
-        if self.input_closed.load(Ordering::Relaxed) && self.ended.borrow().is_none() {
+        if self.is_input_closed() {
             return Err(Error::InputClosed);
         }
         self.order(Order::Send(ToWrite { bytes, room })).await
@@ -228,6 +227,9 @@ impl Control {
                 request: name,
                 after: self.timeout.unwrap_or_default(),
             }),
+            Outcome::Cancelled | Outcome::Closed if self.is_input_closed() => {
+                Err(Error::InputClosed)
+            }
             Outcome::Cancelled | Outcome::Closed => Err(self.ended().await),
         }
     }
@@ -323,6 +325,11 @@ impl Control {
 
     async fn done(&self, request: Request) -> Result<(), Error> {
         self.request(request).await.map(|_| ())
+    }
+
+    /// Whether the agent runs and reads nothing any more.
+    fn is_input_closed(&self) -> bool {
+        self.input_closed.load(Ordering::Relaxed) && self.ended.borrow().is_none()
     }
 
     async fn order(&self, order: Order) -> Result<(), Error> {

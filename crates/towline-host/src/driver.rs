@@ -41,7 +41,7 @@ use crate::{
 
 use outgoing::Outgoing;
 pub(crate) use outgoing::ToWrite;
-pub(crate) use turns::Turns;
+pub(crate) use turns::{Turns, Waiter};
 
 /// What a caller wants done.
 #[derive(Debug)]
@@ -72,6 +72,7 @@ pub(crate) struct Limits {
     pub(crate) line: usize,
     pub(crate) queue: usize,
     pub(crate) question_timeout: Option<Duration>,
+    pub(crate) mcp_timeout: Option<Duration>,
     pub(crate) close_grace: Duration,
 }
 
@@ -163,7 +164,7 @@ impl Driver {
         while stdout_open || (self.keeper.is_some() && exit.is_none()) {
             self.carry_out();
 
-            let bound = self.bound();
+            let bound = self.bound(exit.is_some());
             let peer_due = self.peer.poll_timeout().map(Instant::from_std);
             let closing_due = self.closing.filter(|_| stdout_open);
             let due = peer_due.into_iter().chain(closing_due).min();
@@ -293,9 +294,12 @@ impl Driver {
                 timeout,
                 settled,
             } => {
-                let deadline = timeout.and_then(deadline);
-                let id = self.peer.ask(*request, deadline);
-                self.waiting.insert(id, settled);
+                // Nobody would read it; whoever waits is told by the end of his channel.
+                if !self.outgoing.is_closed() {
+                    let deadline = timeout.and_then(deadline);
+                    let id = self.peer.ask(*request, deadline);
+                    self.waiting.insert(id, settled);
+                }
             }
             Order::Answer { ticket, answer } => {
                 self.open.remove(&ticket);
@@ -367,6 +371,16 @@ impl Driver {
     fn asked(&mut self, ticket: Ticket, request: Box<Request>) {
         let request = match self.setup.servers.take(ticket, request) {
             Ok(answers) => {
+                // It may end without an answer, or never end.
+                if let Some(timeout) = self.setup.limits.mcp_timeout
+                    && let Some(deadline) = deadline(timeout)
+                {
+                    let why = format!(
+                        "The MCP server did not answer within {}.",
+                        in_words(timeout)
+                    );
+                    self.peer.answer_at(ticket, deadline, Err(why.into()));
+                }
                 for (ticket, answer) in answers {
                     self.peer.answer(ticket, answer);
                 }
@@ -442,9 +456,11 @@ impl Driver {
     }
 
     /// How much may be in the queue. While we wait for the agent to answer or to read it may be more: the answer stands
-    /// behind what is not read yet, and an agent may not read before it has written.
-    fn bound(&self) -> Bound {
-        if self.peer.waiting().next().is_some() || self.outgoing.has_lines() {
+    /// behind what is not read yet, and an agent may not read before it has written. What an agent that has ended left in
+    /// the pipe is little, and nobody is to wait for its end until that is looked at.
+    fn bound(&self, has_ended: bool) -> Bound {
+        let waits = self.peer.waiting().next().is_some() || self.outgoing.has_lines();
+        if waits || has_ended {
             Bound {
                 waiting: self.setup.limits.queue.max(OVERDRAFT),
                 on_the_way: usize::MAX,

@@ -32,12 +32,12 @@ pub enum Error {
         searched: Vec<PathBuf>,
     },
     /// The agent could not be started.
-    #[error("cannot start `{command}`")]
+    #[error("cannot start `{command}`: {problem}{}", hint(.problem))]
     Start {
         /// The command line.
         command: String,
         /// Why.
-        source: io::Error,
+        problem: io::Error,
     },
     /// An option that cannot be passed on.
     #[error("{option}: {problem}")]
@@ -66,6 +66,12 @@ pub enum Error {
     TimedOut {
         /// What was asked.
         request: String,
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// The agent did not read what was to be said to it.
+    #[error("the agent has not read what it was sent before, and took no more within {after:?}")]
+    NotRead {
         /// How long it was waited for.
         after: Duration,
     },
@@ -146,6 +152,14 @@ impl fmt::Display for Ending {
             write!(formatter, "; its last words:\n{}", self.stderr)?;
         }
         Ok(())
+    }
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "; is it installed, and is its path right?",
+        io::ErrorKind::PermissionDenied => "; may it be executed?",
+        _ => "",
     }
 }
 

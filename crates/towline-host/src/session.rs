@@ -16,7 +16,7 @@ use towline_protocol::{
 
 use crate::{
     control::Control,
-    driver::{self, Limits, Order, Setup, Turns},
+    driver::{self, Limits, Order, Setup, Turns, Waiter},
     error::{Ending, Error},
     event::{Event, Item, Malformed, Problem},
     mcp::{Servers, Starter},
@@ -77,6 +77,7 @@ pub struct Session {
 pub struct Events {
     queue: Receiver<Item>,
     turns: Turns,
+    waiter: Waiter,
     /// As long as somebody looks, the session lives.
     _orders: mpsc::UnboundedSender<Order>,
     progress: Progress,
@@ -136,6 +137,7 @@ impl Session {
             control,
             events: Events {
                 queue,
+                waiter: turns.waiter(),
                 turns,
                 _orders: sender,
                 progress: Progress::with_session(parts.session_id),
@@ -324,7 +326,7 @@ impl Events {
         }
         let next = self.queue.poll_next(context);
         if next.is_pending() {
-            self.turns.call(context.waker());
+            self.waiter.call(context.waker());
         }
         next.map(|item| item.map(|item| self.look_at(item)))
     }

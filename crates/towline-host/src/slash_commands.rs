@@ -146,7 +146,7 @@ impl SlashCommands {
     /// # Errors
     /// When the agent cannot be started, does not say, or ends without saying.
     pub async fn by_probe(&self) -> Result<Vec<SlashCommand>, Error> {
-        let command = self.command.clone().without_initialize();
+        let command = self.command.clone().silent();
         let command = command.max_turns(1).without_transcript();
         let timeout = command.timeout();
         let mut session = command.spawn().await?;

@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-use towline_protocol::{Json, PermissionMode, SessionId, Text, Uuid};
+use towline_protocol::{Json, OneOrMany, PermissionMode, SessionId, Text, Uuid};
 
 use super::{AgentCommand, Flag, json, path};
 use crate::error::Error;
@@ -439,17 +439,23 @@ impl AgentCommand {
     }
 
     /// A prompt that is too long for a command line goes with the introduction instead.
-    fn prompt_flag(self, flag: &'static str, prompt: Text) -> Self {
-        if prompt.len() < LONGEST_ARGUMENT {
-            return self.flag(flag, prompt.as_str());
+    fn prompt_flag(mut self, flag: &'static str, prompt: Text) -> Self {
+        let (short, long) = match prompt.len() {
+            0..LONGEST_ARGUMENT => (Some(prompt), None),
+            _ => (None, Some(prompt)),
+        };
+        // The last one counts, wherever the one before it went.
+        self.flags.retain(|other| other.name != flag);
+        self.introduces |= long.is_some();
+        if flag == "--system-prompt" {
+            self.initialize.system_prompt = long.map(|prompt| OneOrMany::Many(vec![prompt]));
+        } else {
+            self.initialize.append_system_prompt = long;
         }
-        self.with_initialize(|initialize| {
-            if flag == "--system-prompt" {
-                initialize.system_prompt = Some(towline_protocol::OneOrMany::Many(vec![prompt]));
-            } else {
-                initialize.append_system_prompt = Some(prompt);
-            }
-        })
+        match short {
+            Some(prompt) => self.flag(flag, prompt.as_str()),
+            None => self,
+        }
     }
 }
 

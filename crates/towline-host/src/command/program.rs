@@ -130,12 +130,15 @@ fn runs(file: &Path) -> bool {
 /// A word of a command line for a person: quoted where a shell would need it, and not too long.
 pub(super) fn shown(word: &OsStr) -> String {
     let word = word.to_string_lossy();
-    if word.starts_with('{') {
-        // Settings and servers may hold what is not for a log.
-        return "'{…}'".to_owned();
-    }
-    let mut short: String = word.chars().take(LONGEST_SHOWN).collect();
-    if short.len() < word.len() {
+    // Settings and servers may hold what is not for a log.
+    let (open, is_json) = match word.split_once('{') {
+        Some((before, _)) => (before, true),
+        None => (&*word, false),
+    };
+    let mut short: String = open.chars().take(LONGEST_SHOWN).collect();
+    if is_json {
+        short.push_str("{…}");
+    } else if short.len() < word.len() {
         short.push('…');
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:@,+%".contains(c);

@@ -35,9 +35,9 @@ impl AgentCommand {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.leading).args(&flag);
         self.surroundings(&mut command)?;
-        let mut process = Process::spawn(command).map_err(|source| Error::Start {
+        let mut process = Process::spawn(command).map_err(|problem| Error::Start {
             command: description.clone(),
-            source,
+            problem,
         })?;
         drop(process.stdin.take());
         let stderr = Stderr::default();

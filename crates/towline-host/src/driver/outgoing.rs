@@ -61,6 +61,11 @@ impl Outgoing {
         }
     }
 
+    /// Whether nothing more can be written.
+    pub(super) fn is_closed(&self) -> bool {
+        self.stdin.is_none() || self.ending
+    }
+
     /// Whether lines wait to be written.
     pub(super) fn has_lines(&self) -> bool {
         !self.lines.is_empty()

@@ -23,6 +23,13 @@ use super::caretaker;
 #[derive(Clone, Debug)]
 pub(crate) struct Turns(Arc<Shared>);
 
+/// The place of somebody who waits. Whoever gives up waiting is not called any more, and not remembered.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    bell: Arc<Bell>,
+    number: u64,
+}
+
 struct Shared {
     /// Nothing once it has ended.
     looping: Mutex<Option<Looping>>,
@@ -35,7 +42,9 @@ type Looping = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Rings when the loop has something to do.
 pub(super) struct Bell {
     shared: Weak<Shared>,
-    waiting: Mutex<Vec<Waker>>,
+    waiting: Mutex<Vec<(u64, Waker)>>,
+    /// How many have waited.
+    waiters: AtomicU64,
     /// Whether it rang since the loop was turned last.
     rang: AtomicBool,
     /// How often the loop was turned.
@@ -52,6 +61,7 @@ impl Turns {
             bell: Arc::new(Bell {
                 shared: Weak::clone(shared),
                 waiting: Mutex::default(),
+                waiters: AtomicU64::new(0),
                 rang: AtomicBool::new(false),
                 turned: AtomicU64::new(0),
                 is_watched: AtomicBool::new(false),
@@ -67,23 +77,17 @@ impl Turns {
         self.0.turn();
     }
 
-    /// Calls `waker` when the loop is to be turned again.
-    pub(crate) fn call(&self, waker: &Waker) {
-        let bell = &self.0.bell;
-        let mut waiting = lock(&bell.waiting);
-        if !waiting.iter().any(|other| other.will_wake(waker)) {
-            waiting.push(waker.clone());
-        }
-        drop(waiting);
-        // It may have rung before that, or want to go on.
-        if bell.rang.load(Ordering::SeqCst) {
-            waker.wake_by_ref();
-        }
+    /// A place to wait.
+    pub(crate) fn waiter(&self) -> Waiter {
+        let bell = Arc::clone(&self.0.bell);
+        let number = bell.waiters.fetch_add(1, Ordering::Relaxed);
+        Waiter { bell, number }
     }
 
     /// Waits for something that the loop brings about, and turns it meanwhile.
     pub(crate) async fn until<T>(&self, done: impl Future<Output = T>) -> T {
         let mut done = pin!(done);
+        let waiter = self.waiter();
         std::future::poll_fn(|context| {
             for is_turned in [false, true] {
                 if is_turned {
@@ -93,10 +97,47 @@ impl Turns {
                     return Poll::Ready(done);
                 }
             }
-            self.call(context.waker());
+            waiter.call(context.waker());
             Poll::Pending
         })
         .await
+    }
+}
+
+impl Waiter {
+    /// Calls `waker` when the loop is to be turned again.
+    pub(crate) fn call(&self, waker: &Waker) {
+        let place = (self.number, waker.clone());
+        let mut waiting = lock(&self.bell.waiting);
+        let earlier = match waiting
+            .iter_mut()
+            .find(|(number, _)| *number == self.number)
+        {
+            Some(known) => Some(mem::replace(known, place)),
+            None => {
+                waiting.push(place);
+                None
+            }
+        };
+        drop(waiting);
+        // With it a task may go, and whatever else waits in there.
+        drop(earlier);
+        // It may have rung before that, or want to go on.
+        if self.bell.rang.load(Ordering::SeqCst) {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let mut waiting = lock(&self.bell.waiting);
+        let place = waiting
+            .iter()
+            .position(|(number, _)| *number == self.number);
+        let gone = place.map(|place| waiting.swap_remove(place));
+        drop(waiting);
+        drop(gone);
     }
 }
 
@@ -139,7 +180,7 @@ impl Wake for Bell {
     fn wake_by_ref(self: &Arc<Self>) {
         self.rang.store(true, Ordering::SeqCst);
         let waiting = mem::take(&mut *lock(&self.waiting));
-        for waker in waiting {
+        for (_, waker) in waiting {
             waker.wake();
         }
         if !self.is_watched.swap(true, Ordering::SeqCst) {
@@ -207,6 +248,12 @@ impl Drop for Errand {
     }
 }
 
+impl fmt::Debug for Bell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bell").finish_non_exhaustive()
+    }
+}
+
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").finish_non_exhaustive()
@@ -216,4 +263,33 @@ impl fmt::Debug for Shared {
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing in here panics halfway through a change.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::{pending, poll_fn},
+        time::Duration,
+    };
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_gives_up_waiting_is_not_remembered() {
+        let turns = Turns::start(pending());
+        let events = turns.waiter();
+        poll_fn(|context| {
+            events.call(context.waker());
+            events.call(context.waker());
+            Poll::Ready(())
+        })
+        .await;
+        for _ in 0..100 {
+            let turns = turns.clone();
+            let waiting = async move { turns.until(pending::<()>()).await };
+            let waited = tokio::spawn(tokio::time::timeout(Duration::from_millis(1), waiting));
+            assert!(waited.await.unwrap().is_err());
+        }
+        assert_eq!(lock(&turns.0.bell.waiting).len(), 1, "the events alone");
+    }
 }

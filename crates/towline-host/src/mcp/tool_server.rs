@@ -168,7 +168,8 @@ impl ServerHandler for ToolServer {
             return Err(ErrorData::invalid_params(problem, None));
         };
         // In a task of its own, so that a panic is a failed call and not a call without an answer.
-        let mut running = tokio::spawn(call(request.arguments.unwrap_or_default()));
+        let (call, arguments) = (Arc::clone(call), request.arguments.unwrap_or_default());
+        let mut running = tokio::spawn(async move { call(arguments).await });
         let outcome = tokio::select! {
             done = &mut running => done.unwrap_or_else(|_| Err("the tool panicked".to_owned())),
             () = context.ct.cancelled() => {

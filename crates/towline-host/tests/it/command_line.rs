@@ -242,6 +242,56 @@ async fn a_prompt_too_long_for_a_command_line_goes_with_the_introduction() {
 }
 
 #[tokio::test]
+async fn of_two_prompts_the_last_counts_however_long_they_are() {
+    let long = "x".repeat(200_000);
+    let said = |command| async {
+        let words = arguments(&command).join(" ");
+        let (session, mut agent) = crate::agents::FakeAgent::pair(command);
+        let session = tokio::spawn(session);
+        let line = agent.read_text().await.unwrap();
+        session.abort();
+        (words, line)
+    };
+    let (words, line) = said(agent().system_prompt(long.as_str()).system_prompt("short")).await;
+    assert!(words.contains("--system-prompt short"), "{words}");
+    assert!(!line.contains("systemPrompt"), "{line}");
+    let (words, line) = said(agent().system_prompt("short").system_prompt(long.as_str())).await;
+    assert!(!words.contains("--system-prompt"), "{words}");
+    assert!(line.contains("systemPrompt"));
+}
+
+#[tokio::test]
+async fn what_needs_the_introduction_cannot_go_without() {
+    let hook = HookOn::new(HookEvent::Stop, "stop");
+    let long = "x".repeat(200_000);
+    for command in [
+        agent().hook(hook).without_initialize(),
+        agent().append_system_prompt(long).without_initialize(),
+    ] {
+        let (session, _agent) = crate::agents::FakeAgent::pair(command);
+        let error = session.await.unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("without_initialize: hooks, agents,"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn keys_are_not_shown() {
+    let command = agent()
+        .env("ANTHROPIC_API_KEY", "secret")
+        .arg(r#"--settings={"key":"secret"}"#)
+        .arg(r#" {"key":"secret"}"#);
+    for shown in [format!("{command:?}"), command.to_string()] {
+        assert!(!shown.contains("secret"), "{shown}");
+    }
+    assert!(command.to_string().contains("--settings={…}"), "{command}");
+}
+
+#[tokio::test]
 async fn hooks_and_agents_go_with_the_introduction() {
     let command = agent()
         .hook(

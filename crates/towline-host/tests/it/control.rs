@@ -373,6 +373,9 @@ async fn what_is_sent_after_the_end_of_input_is_an_error() {
     assert_eq!(agent.read_text().await, None);
     let error = session.send("too late").await.unwrap_err();
     assert!(matches!(error, Error::InputClosed), "{error}");
+    let control = session.control().clone().with_timeout(None);
+    let error = control.interrupt().await.unwrap_err();
+    assert!(matches!(error, Error::InputClosed), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -383,6 +386,6 @@ async fn a_message_that_the_agent_does_not_read_times_out() {
     let error = session.send(big.as_str()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the agent did not answer `a message` within 60s"
+        "the agent has not read what it was sent before, and took no more within 60s"
     );
 }

@@ -222,11 +222,16 @@ async fn an_agent_that_does_not_exist() {
         .spawn()
         .await
         .unwrap_err();
-    let Error::Start { command, source } = &error else {
+    let Error::Start { command, problem } = &error else {
         panic!("{error}")
     };
     assert!(command.starts_with("/no/such/agent --output-format"));
-    assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+    assert_eq!(problem.kind(), std::io::ErrorKind::NotFound);
+    let words = error.to_string();
+    assert!(
+        words.contains("No such file") && words.ends_with("is its path right?"),
+        "{words}"
+    );
 }
 
 #[tokio::test]
@@ -353,4 +358,21 @@ async fn times_without_end_are_no_time_at_all() {
         .await
         .unwrap();
     assert!(session.close().await.exit.unwrap().success());
+}
+
+#[tokio::test]
+async fn the_end_of_an_agent_does_not_wait_for_someone_who_looks_at_its_events() {
+    let agent = ScriptedAgent::new(
+        "i=0; while [ $i -lt 5000 ]; do echo '{\"type\":\"keep_alive\",\"of\":\"an agent that says a lot\"}'; i=$((i+1)); done; exit 5",
+    );
+    let mut session = agent.command().spawn().await.unwrap();
+    let control = session.control().clone();
+    let ending = tokio::time::timeout(Duration::from_secs(5), control.wait()).await;
+    let ending = ending.expect("it is known before anyone looks");
+    assert_eq!(
+        ending.exit.map(|exit| exit.to_string()).as_deref(),
+        Some("exit code 5")
+    );
+    let events = to_the_end(&mut session).await;
+    assert_eq!(events.len(), 5001, "and nothing is lost");
 }

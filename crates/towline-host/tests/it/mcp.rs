@@ -53,6 +53,15 @@ fn calculator(given_up: &Arc<AtomicBool>) -> ToolServer {
         .tool("panic", "Panics", schema(), |_: Terms| async move {
             panic!("at the disco")
         })
+        .tool(
+            "panic_early",
+            "Panics before it begins",
+            schema(),
+            |terms: Terms| {
+                assert!(terms.a > 1.0, "at the door");
+                async move { Ok(String::new()) }
+            },
+        )
         .tool("hang", "Never ends", schema(), move |_: Terms| {
             let given_up = Dropped(Arc::clone(&given_up));
             async move {
@@ -70,7 +79,11 @@ struct Conversation {
 
 impl Conversation {
     async fn begin(given_up: &Arc<AtomicBool>) -> Self {
-        let command = AgentCommand::new("fake").mcp_server("calc", calculator(given_up));
+        Self::begin_with(AgentCommand::new("fake"), given_up).await
+    }
+
+    async fn begin_with(command: AgentCommand, given_up: &Arc<AtomicBool>) -> Self {
+        let command = command.mcp_server("calc", calculator(given_up));
         let (session, agent) = FakeAgent::attach(command).await;
         let mut conversation = Self {
             agent,
@@ -147,6 +160,7 @@ async fn a_call_that_fails_is_an_answer() {
         ("divide", r#"{"a":1,"b":0}"#, "not by zero"),
         ("add", r#"{"a":"one"}"#, "invalid arguments"),
         ("panic", r#"{"a":1,"b":1}"#, "the tool panicked"),
+        ("panic_early", r#"{"a":1,"b":1}"#, "the tool panicked"),
     ] {
         let answer = conversation.call(2, tool, arguments).await;
         assert!(
@@ -159,6 +173,26 @@ async fn a_call_that_fails_is_an_answer() {
         answer.contains(r#""error""#) && answer.contains("no_such_tool"),
         "{answer}"
     );
+}
+
+#[tokio::test]
+async fn a_call_that_never_ends_is_given_up_in_time() {
+    let given_up = Arc::<AtomicBool>::default();
+    let command = AgentCommand::new("fake").mcp_timeout(Some(Duration::from_millis(100)));
+    let mut conversation = Conversation::begin_with(command, &given_up).await;
+    let id = conversation
+        .send(&call(2, "hang", r#"{"a":1,"b":1}"#))
+        .await;
+    let line = conversation.agent.read_text().await.unwrap();
+    let expected = format!(
+        r#""subtype":"error","request_id":"{id}","error":"The MCP server did not answer within 100 ms.""#
+    );
+    assert!(line.contains(&expected), "{line}");
+    while !given_up.load(Ordering::SeqCst) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let sum = conversation.call(3, "add", r#"{"a":2,"b":2}"#).await;
+    assert!(sum.contains(r#""text":"4""#), "{sum}");
 }
 
 #[tokio::test]
