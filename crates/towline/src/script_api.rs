@@ -27,6 +27,9 @@ use signals::Signals;
 ///
 /// Scripts are TOML, a `[[reply]]` a request; several go one behind the other. Without one, every request is answered
 /// with what it was. What was asked can be read at `/_script/requests`; replies can be added at `/_script/replies`.
+///
+/// A script of one reply: `[[reply]]`, and below it `text = "Hello."`. What else a reply can be is in docs/script-api.md:
+/// thoughts, tool calls, usage, pauses, errors and broken streams, chosen in order or by what was asked.
 #[derive(Debug, Args)]
 pub(crate) struct ScriptApi {
     /// Scripts to answer from.

@@ -183,14 +183,10 @@ fn mistakes_in_content_and_acts_are_named_with_their_place() {
 
 #[test]
 fn the_script_of_the_documentation_is_one() {
-    let source = include_str!("../../../src/script_api.rs");
-    let (_, behind) = source.split_once("//! ```toml\n").unwrap();
-    let (example, _) = behind.split_once("//! ```\n").unwrap();
-    let example: String = example
-        .lines()
-        .map(|line| format!("{}\n", line.trim_start_matches("//!")))
-        .collect();
-    assert_eq!(Script::from_toml(&example).unwrap().len(), 4);
+    let document = include_str!("../../../../../docs/script-api.md");
+    let (_, behind) = document.split_once("```toml\n").unwrap();
+    let (example, _) = behind.split_once("```\n").unwrap();
+    assert_eq!(Script::from_toml(example).unwrap().len(), 4);
 }
 
 /// Pieces of scripts, right and wrong.
