@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use towline_protocol::{
     Extra, Frame, Json, Map, Outcome, Request, Text, ToAgent, UpdateEnvironment, Wire,
     control::request::McpServerConfig,
@@ -175,18 +175,7 @@ impl Control {
     pub async fn send_line(&self, line: ToAgent) -> Result<(), Error> {
         let bytes = with_line_end(Frame::encode(line).line());
         let wanted = u32::try_from(bytes.len()).unwrap_or(ROOM).min(ROOM);
-        let mut ended = self.ended.clone();
-        let room = Arc::clone(&self.room).acquire_many_owned(wanted);
-        let room = tokio::select! {
-            room = self.turns.until(room) => room.ok(),
-            ending = ended.wait_for(Option::is_some) => {
-                let ending = ending.ok().and_then(|ending| ending.clone());
-                return Err(gone(ending));
-            }
-            after = passed(self.timeout) => {
-                return Err(Error::NotRead { after });
-            }
-        };
+        let room = self.turns.in_runtime(self.room_for(wanted)).await?;
         if self.is_input_closed() {
             return Err(Error::InputClosed);
         }
@@ -325,6 +314,19 @@ impl Control {
 
     async fn done(&self, request: Request) -> Result<(), Error> {
         self.request(request).await.map(|_| ())
+    }
+
+    /// Waits for room among what the agent has not read; nothing if nobody will.
+    async fn room_for(&self, bytes: u32) -> Result<Option<OwnedSemaphorePermit>, Error> {
+        let mut ended = self.ended.clone();
+        let room = Arc::clone(&self.room).acquire_many_owned(bytes);
+        tokio::select! {
+            room = self.turns.until(room) => Ok(room.ok()),
+            ending = ended.wait_for(Option::is_some) => {
+                Err(gone(ending.ok().and_then(|ending| ending.clone())))
+            }
+            after = passed(self.timeout) => Err(Error::NotRead { after }),
+        }
     }
 
     /// Whether the agent runs and reads nothing any more.

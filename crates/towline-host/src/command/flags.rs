@@ -198,7 +198,7 @@ flags! {
 
         /// Uses features of the model's API that are in beta.
         betas<B: AsRef<str>>(betas: impl IntoIterator<Item = B>) = list("--betas", betas);
-        claude.betas(["context-1m"]) => "--betas context-1m";
+        claude.betas(["context-1m-2025-08-07"]) => "--betas context-1m-2025-08-07";
 
         /// Gives the form that the result must have, as JSON Schema; see
         /// [`TurnAnswer::structured`](crate::TurnAnswer::structured).

@@ -84,6 +84,16 @@ impl Turns {
         Waiter { bell, number }
     }
 
+    /// Lets something that needs the runtime of the session be waited for from anywhere.
+    pub(crate) async fn in_runtime<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        std::future::poll_fn(|context| {
+            let _runtime = self.0.runtime.enter();
+            future.as_mut().poll(context)
+        })
+        .await
+    }
+
     /// Waits for something that the loop brings about, and turns it meanwhile.
     pub(crate) async fn until<T>(&self, done: impl Future<Output = T>) -> T {
         let mut done = pin!(done);

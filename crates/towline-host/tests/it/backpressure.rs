@@ -148,6 +148,8 @@ fn a_reader_need_not_be_in_the_runtime() {
     let mut session = runtime.block_on(agent.command().spawn()).unwrap();
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
+    let sent = pin!(session.send("hello")).poll(&mut context);
+    assert!(matches!(sent, Poll::Ready(Ok(()))), "nor a writer");
     let mut lines = 0;
     loop {
         match pin!(session.next()).poll(&mut context) {
