@@ -1,5 +1,6 @@
 // How a session begins: agent, folder, model, mode, and the first words.
 
+import { isInside } from "../data/place.js";
 import { MODES } from "../data/words.js";
 import { composer } from "./composer.js";
 import { h } from "./dom.js";
@@ -25,7 +26,8 @@ export function startView({ choices, recent, begin, folders }) {
     const typed = directory.value.endsWith("/") ? directory.value : directory.value.slice(0, directory.value.lastIndexOf("/") + 1);
     let inside = [];
     try {
-      const listing = typed ? await folders(typed) : null;
+      // What is outside of the roots is not told, so nobody asks.
+      const listing = isInside(typed, choices.roots) ? await folders(typed) : null;
       inside = (listing?.directories ?? []).map((entry) => entry.path ?? typed + entry.name);
     } catch {
       // Typing a folder by hand works all the same.
