@@ -5,12 +5,14 @@
 
 mod edges;
 mod examples;
+mod history;
 mod manifests;
 mod sources;
 mod tests_listed;
 
 pub use edges::{Dependency, Metadata, Package, crate_edges, read_metadata};
 pub use examples::examples_run;
+pub use history::{Change, History, Version};
 pub use manifests::{manifest, manifests};
 pub use sources::{files_are_small, headers, module_names, protocol_is_pure};
 pub use tests_listed::tests_are_listed;

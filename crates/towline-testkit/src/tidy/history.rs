@@ -1,0 +1,198 @@
+//! History: the versions that a guarded file had in earlier commits.
+//!
+//! A recorded bound can be loosened in the same commit as the code that it bounds. A guard therefore compares the bound
+//! of today with those of all earlier commits. It owns reading them; each guard says what it compares.
+
+use std::{env, io, path::Path, process::Command};
+
+/// A file as an earlier commit has it.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// The commit's full name.
+    pub commit: String,
+    /// The content of the file.
+    pub text: String,
+}
+
+/// A commit that changed a guarded file.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The commit's full name.
+    pub commit: String,
+    /// Subject and body.
+    pub message: String,
+    /// The guarded files that it modified, renamed or deleted.
+    pub paths: Vec<String>,
+}
+
+/// The commits of the work tree, up to `HEAD`.
+#[derive(Clone, Copy, Debug)]
+pub struct History<'a> {
+    root: &'a Path,
+}
+
+impl<'a> History<'a> {
+    /// Opens the history of a work tree. `None` without a full clone: a source archive has no history, and a shallow clone
+    /// not all of it.
+    ///
+    /// # Errors
+    /// With `CI` set, when the history is missing: a check that is not made must not pass there.
+    pub fn open(root: &'a Path) -> io::Result<Option<Self>> {
+        let history = Self { root };
+        let shallow = history.git(&["rev-parse", "--is-shallow-repository"]);
+        if shallow.is_ok_and(|answer| answer.trim() == "false") {
+            return Ok(Some(history));
+        }
+        if env::var_os("CI").is_some_and(|value| !value.is_empty()) {
+            return Err(io::Error::other(format!(
+                "{} has no full git history: clone it whole (`fetch-depth: 0`)",
+                root.display()
+            )));
+        }
+        Ok(None)
+    }
+
+    /// The versions of a file in all commits up to `HEAD`, newest first, without the commits that deleted it.
+    ///
+    /// # Errors
+    /// When git cannot be run.
+    pub fn versions(&self, path: &str) -> io::Result<Vec<Version>> {
+        let filter = "--diff-filter=AMR";
+        let commits = self.git(&[
+            "log",
+            "--full-history",
+            "-m",
+            filter,
+            "--format=%H",
+            "--",
+            path,
+        ])?;
+        let mut versions: Vec<Version> = Vec::new();
+        for commit in commits.lines().filter(|line| !line.is_empty()) {
+            if versions.last().is_some_and(|last| last.commit == commit) {
+                continue;
+            }
+            versions.push(Version {
+                text: self.git(&["show", &format!("{commit}:{path}")])?,
+                commit: commit.to_owned(),
+            });
+        }
+        Ok(versions)
+    }
+
+    /// The commits that modified, renamed or deleted a file below one of the folders, newest first. Merges are left out:
+    /// they change nothing of their own.
+    ///
+    /// # Errors
+    /// When git cannot be run.
+    pub fn changes(&self, folders: &[&str]) -> io::Result<Vec<Change>> {
+        let mut arguments = vec![
+            "log",
+            "--no-merges",
+            "--no-renames",
+            "--diff-filter=MD",
+            "--name-only",
+            "--format=%x00%H%x00%B%x00",
+            "--",
+        ];
+        arguments.extend(folders);
+        let log = self.git(&arguments)?;
+        let parts: Vec<&str> = log.split('\0').skip(1).collect();
+        let changes = parts.chunks_exact(3).map(|part| Change {
+            commit: part[0].to_owned(),
+            message: part[1].to_owned(),
+            paths: part[2]
+                .lines()
+                .filter(|line| !line.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        });
+        Ok(changes.collect())
+    }
+
+    fn git(&self, arguments: &[&str]) -> io::Result<String> {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(self.root)
+            .args(arguments)
+            .output()?;
+        if !output.status.success() {
+            let words = String::from_utf8_lossy(&output.stderr);
+            return Err(io::Error::other(format!(
+                "git {}: {}",
+                arguments.join(" "),
+                words.trim()
+            )));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs};
+
+    use super::History;
+
+    /// A repository with these commits: a message, and the files that it writes.
+    fn repository(commits: &[(&str, &[(&str, &str)])]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let history = History { root: root.path() };
+        history.git(&["init", "-q", "-b", "main"]).unwrap();
+        for (message, files) in commits {
+            for (path, text) in *files {
+                let path = root.path().join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            history.git(&["add", "-A"]).unwrap();
+            let author = ["-c", "user.name=t", "-c", "user.email=t@localhost"];
+            let commit = ["commit", "-q", "--no-gpg-sign", "-m", message];
+            history.git(&[&author[..], &commit[..]].concat()).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn all_versions_of_a_file_are_found_newest_first() {
+        let root = repository(&[
+            ("one", &[("a.toml", "1")]),
+            ("other", &[("b.toml", "-")]),
+            ("two", &[("a.toml", "2")]),
+        ]);
+        let history = History::open(root.path()).unwrap().unwrap();
+        let versions = history.versions("a.toml").unwrap();
+        let texts: Vec<&str> = versions.iter().map(|version| &*version.text).collect();
+        assert_eq!(texts, ["2", "1"]);
+    }
+
+    #[test]
+    fn a_change_is_told_with_its_message_and_an_addition_is_not() {
+        let root = repository(&[
+            ("add", &[("snapshots/a", "1"), ("other", "1")]),
+            ("area: change a\n\nbecause", &[("snapshots/a", "2")]),
+            ("add more", &[("snapshots/b", "1"), ("other", "2")]),
+        ]);
+        let history = History::open(root.path()).unwrap().unwrap();
+        let changes = history.changes(&["snapshots"]).unwrap();
+        assert_eq!(changes.len(), 1, "{changes:?}");
+        assert_eq!(changes[0].message.trim(), "area: change a\n\nbecause");
+        assert_eq!(changes[0].paths, ["snapshots/a"]);
+    }
+
+    #[test]
+    fn a_folder_without_a_repository_has_no_history() {
+        let root = tempfile::tempdir().unwrap();
+        let found = History::open(root.path());
+        if env::var_os("CI").is_some_and(|value| !value.is_empty()) {
+            assert!(
+                found
+                    .unwrap_err()
+                    .to_string()
+                    .contains("no full git history")
+            );
+        } else {
+            assert!(found.unwrap().is_none());
+        }
+    }
+}
