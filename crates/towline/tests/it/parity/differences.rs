@@ -39,11 +39,15 @@ struct File {
 }
 
 impl Meant {
-    pub(crate) fn read() -> Self {
-        let file: File = toml::from_str(DIFFERENCES)
-            .unwrap_or_else(|error| panic!("parity-differences.toml: {error}"));
+    /// The list of the repository, with more entries behind it.
+    pub(crate) fn read(more: &str) -> Self {
+        let entries = [DIFFERENCES, more].into_iter().flat_map(|text| {
+            let file: File = toml::from_str(text)
+                .unwrap_or_else(|error| panic!("parity-differences.toml: {error}"));
+            file.difference
+        });
         Self {
-            entries: file.difference,
+            entries: entries.collect(),
             used: Mutex::default(),
         }
     }

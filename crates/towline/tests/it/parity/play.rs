@@ -3,7 +3,7 @@
 //! A program that says something else does not hang the play: what is waited for in vain is noted, and the play goes on.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     fs,
     path::PathBuf,
     process::{ExitStatus, Stdio},
@@ -26,6 +26,7 @@ use super::{
     script,
     setup::{Setup, Signal},
     steps::{Step, steps},
+    suite::Suite,
 };
 
 /// Who is played with, and how long one waits for it.
@@ -50,7 +51,7 @@ pub(crate) fn play(
     program: &Program,
     recording: &Recording,
     setup: &Setup,
-    setups: &BTreeMap<String, Setup>,
+    suite: &Suite,
 ) -> Played {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -62,7 +63,7 @@ pub(crate) fn play(
         setup.write_files(&room.project(), places.outside.as_ref());
         let mut recording = recording.clone();
         for before in &setup.before {
-            let mut earlier = Recording::read(&before.trace);
+            let mut earlier = suite.recording(&before.trace);
             if let Some(session) = &before.session {
                 let ids = earlier.arguments.iter_mut();
                 for id in ids.filter(|argument| is_uuid(argument)) {
@@ -70,7 +71,7 @@ pub(crate) fn play(
                 }
             }
             let had = Play::new(program, &places, &earlier)
-                .run(&room, &earlier, &before.setup(setups))
+                .run(&room, &earlier, &before.setup(&suite.setups))
                 .await;
             put_ids(&mut recording, &earlier.lines(), &had.lines);
         }

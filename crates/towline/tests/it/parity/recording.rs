@@ -64,16 +64,24 @@ impl Line {
 }
 
 impl Recording {
-    /// The names of all there are.
-    pub(crate) fn names() -> Vec<String> {
-        let files = fs::read_dir(TRACES).unwrap();
+    /// The names of the recordings in a folder, sorted.
+    pub(crate) fn names(folder: &Path) -> Vec<String> {
+        let files = fs::read_dir(folder)
+            .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
         let names = names.filter_map(|name| name.strip_suffix(".jsonl").map(str::to_owned));
-        names.collect()
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
     }
 
+    /// One of the repository's own recordings.
     pub(crate) fn read(name: &str) -> Self {
-        let path = Path::new(TRACES).join(format!("{name}.jsonl"));
+        Self::read_in(Path::new(TRACES), name)
+    }
+
+    pub(crate) fn read_in(folder: &Path, name: &str) -> Self {
+        let path = folder.join(format!("{name}.jsonl"));
         let text = fs::read_to_string(&path)
             .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
         let mut recording = Self {
@@ -81,7 +89,8 @@ impl Recording {
             rows: Vec::new(),
         };
         for row in text.lines() {
-            let mut row: Value = serde_json::from_str(row).unwrap();
+            let mut row: Value = serde_json::from_str(row)
+                .unwrap_or_else(|error| panic!("{}: {error}: {row:.200}", path.display()));
             let line = row["line"].take();
             match row["dir"].as_str().unwrap() {
                 "argv" => recording.arguments = serde_json::from_value(line).unwrap(),
@@ -137,7 +146,7 @@ pub(crate) fn is_uuid(text: &str) -> bool {
     uuid::Uuid::try_parse(text).is_ok() && text.len() == 36
 }
 
-const TRACES: &str = concat!(
+pub(crate) const TRACES: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../towline-protocol/tests/data/traces"
 );

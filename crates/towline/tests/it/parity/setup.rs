@@ -92,9 +92,13 @@ pub(crate) struct Before {
 }
 
 impl Setup {
-    /// All setups, by the names of the conversations.
+    /// The setups of the repository's own recordings, by their names.
     pub(crate) fn all() -> BTreeMap<String, Self> {
-        toml::from_str(SETUPS).unwrap_or_else(|error| panic!("parity-setups.toml: {error}"))
+        Self::read(SETUPS)
+    }
+
+    pub(crate) fn read(text: &str) -> BTreeMap<String, Self> {
+        toml::from_str(text).unwrap_or_else(|error| panic!("parity-setups.toml: {error}"))
     }
 
     /// Puts the files where they belong.

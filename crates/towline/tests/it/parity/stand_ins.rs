@@ -7,7 +7,7 @@ use super::{
     compare::compare,
     play::{Played, play},
     recording::Recording,
-    setup::Setup,
+    suite::Suite,
 };
 
 /// Plays the conversation to a program for the shell.
@@ -27,9 +27,9 @@ fn check(name: &str, program: impl FnOnce(&Path) -> String) -> (Played, Vec<Stri
         path,
         patience: Duration::from_millis(500),
     };
-    let setups = Setup::all();
-    let setup = setups.get(name).cloned().unwrap_or_default();
-    let played = play(&program, &recording, &setup, &setups);
+    let suite = Suite::of_the_repository();
+    let setup = suite.setups.get(name).cloned().unwrap_or_default();
+    let played = play(&program, &recording, &setup, &suite);
     let ids = recording.ids_of_the_host();
     let found = compare(&recording.lines(), &played.lines, &ids);
     let found = found.into_iter();
@@ -86,4 +86,53 @@ fn a_line_that_is_no_json_is_one_too_many() {
         format!("echo hello; cat '{}'; cat >/dev/null", lines.display())
     });
     assert_eq!(found, ["no JSON +"]);
+}
+
+#[test]
+fn a_folder_of_recordings_is_played_with_its_own_setups_and_differences() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let line = r#"{"type":"keep_alive","files":["given.txt"]}"#;
+    write(
+        "own.jsonl",
+        &format!(
+            "{{\"t\":0,\"dir\":\"argv\",\"line\":[]}}\n{{\"t\":1,\"dir\":\"out\",\"line\":{line}}}\n"
+        ),
+    );
+    write("parity-setups.toml", "[own.files]\n'given.txt' = 'x'\n");
+    write(
+        "parity-differences.toml",
+        "[[difference]]\ntrace = 'own'\nkind = 'keep_alive'\npath = '$.more'\nwhy = 'meant'\nrow = '-'\n",
+    );
+    write(
+        "agent",
+        "#!/bin/sh\ncat >/dev/null\nprintf '{\"type\":\"keep_alive\",\"files\":[\"%s\"],\"more\":1}\\n' *\n",
+    );
+    let path = folder.path().join("agent");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let patience = Duration::from_secs(5);
+    let program = Program { path, patience };
+
+    let suite = Suite::of_folder(folder.path());
+    let conversations = suite.conversations();
+    let [own] = &conversations[..] else {
+        panic!("{conversations:?}");
+    };
+    let played = play(&program, &own.recording, &own.setup, &suite);
+    let outcome = own.outcome(&suite.meant, &played);
+    assert!(outcome.is_same, "{}", outcome.report);
+
+    write("parity-differences.toml", "");
+    let strict = Suite::of_folder(folder.path());
+    let outcome = own.outcome(&strict.meant, &played);
+    assert!(outcome.report.contains("$.more"), "{}", outcome.report);
+}
+
+#[test]
+#[should_panic(expected = "parity-setups.toml: no recording other.jsonl")]
+fn a_setup_without_its_recording_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("own.jsonl"), "").unwrap();
+    fs::write(folder.path().join("parity-setups.toml"), "[other]\n").unwrap();
+    Suite::of_folder(folder.path());
 }
