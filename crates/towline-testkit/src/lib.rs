@@ -3,7 +3,9 @@
 
 pub mod fake_agent;
 pub mod made_home;
+pub mod not_run;
 pub mod real_cli;
 pub mod replay;
 pub mod script_api;
 pub mod tidy;
+pub mod waiting;

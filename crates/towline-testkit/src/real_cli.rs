@@ -11,7 +11,9 @@ use std::{
 
 use tempfile::TempDir;
 
-/// Whether slow tests run. If they do not, it says so on standard error, so that nobody takes a skip for a pass.
+use crate::not_run;
+
+/// Whether the running test does its slow part. If not, the test is entered in [`not_run`].
 ///
 /// ```no_run
 /// use towline_testkit::real_cli;
@@ -21,18 +23,15 @@ use tempfile::TempDir;
 /// }
 /// ```
 #[must_use]
-pub fn is_slow_wanted(test: &str) -> bool {
-    let wanted = env::var_os("TOWLINE_SLOW").is_some_and(|value| value == "1");
-    if !wanted {
-        use io::Write as _;
-        // A test that cannot say so is skipped all the same.
-        writeln!(
-            io::stderr().lock(),
-            "not run without TOWLINE_SLOW=1: {test}"
-        )
-        .ok();
+#[track_caller]
+pub fn is_slow_wanted(part: &str) -> bool {
+    let is_wanted = env::var_os("TOWLINE_SLOW").is_some_and(|value| value == "1");
+    if is_wanted {
+        not_run::take_away();
+    } else {
+        not_run::enter(part);
     }
-    wanted
+    is_wanted
 }
 
 /// The CLI, with a home and a project of its own that go with it.

@@ -14,8 +14,9 @@ use std::{
 
 use tokio::io::{AsyncRead, ReadBuf};
 use towline_host::{AgentCommand, Event};
+use towline_testkit::waiting::stands_still;
 
-use crate::agents::{ScriptedAgent, in_short};
+use crate::agents::{ScriptedAgent, ids_in, in_short};
 
 /// How far an agent has got, as it writes it down itself.
 fn written(agent: &ScriptedAgent) -> u64 {
@@ -28,6 +29,7 @@ async fn an_agent_waits_for_a_reader_that_does_not_look() {
     // Twenty megabytes in pieces of a hundred kilobytes.
     let agent = ScriptedAgent::new(
         r#"
+echo $$ > "${0%/*}/ids"
 piece=$(head -c 1000 /dev/zero | tr '\0' 'x')
 i=0
 while [ $i -lt 200 ]; do
@@ -41,15 +43,9 @@ done
     );
     let mut session = agent.command().spawn().await.unwrap();
     // It gets as far as the queue and the pipe reach, and no further.
-    let mut before = 0;
-    loop {
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        let now = written(&agent);
-        if now > 0 && now == before {
-            break;
-        }
-        before = now;
-    }
+    let process = ids_in(&agent.file("ids"), 1).await[0];
+    stands_still(process).await;
+    let before = written(&agent);
     assert!(
         (1..30).contains(&before),
         "{before} pieces of 100 kB went through"
@@ -110,10 +106,11 @@ impl AsyncRead for EndlessLines {
 #[tokio::test]
 async fn what_an_agent_wrote_before_its_end_is_not_lost_on_a_late_reader() {
     let agent = ScriptedAgent::new(
-        "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); echo '{\"type\":\"keep_alive\"}'; done; exit 5",
+        "echo $$ > \"${0%/*}/ids\"; i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); echo '{\"type\":\"keep_alive\"}'; done; exit 5",
     );
     let mut session = agent.command().queue_limit(1000).spawn().await.unwrap();
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    // It has ended, or waits for the reader with its last lines.
+    stands_still(ids_in(&agent.file("ids"), 1).await[0]).await;
     let mut lines = 0;
     while let Some(Event::Message(_)) = session.next().await {
         lines += 1;

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use towline_testkit::{
     real_cli::RealCli,
     script_api::{Reply, Script},
+    waiting::eventually,
 };
 
-use crate::driven::{Driven, api, block_on, eventually, marked, prompt, said, towline_room};
+use crate::driven::{Driven, api, block_on, marked, prompt, said, towline_room};
 
 const ALLOWED: [&str; 2] = ["--allowedTools", "Bash"];
 

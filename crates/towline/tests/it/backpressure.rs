@@ -1,12 +1,13 @@
 //! A host that does not read, does not answer, or says too much: memory stays within bounds, nothing is lost, nothing
 //! hangs.
 
-use std::{fs, time::Duration};
+use std::fs;
 
 use serde_json::{Value, json};
 use towline_testkit::{
     real_cli::is_slow_wanted,
     script_api::{Reply, Script},
+    waiting::stands_still,
 };
 
 use crate::driven::{Driven, api, block_on, memory, prompt, towline_room};
@@ -103,18 +104,6 @@ fn stream(pieces: usize) -> Vec<Value> {
         json!({"type": "message_stop"}),
     ]);
     events
-}
-
-/// Waits until a process reads and writes no more. That something does not happen can only be seen in time.
-async fn stands_still(process: u32) {
-    let count = || fs::read_to_string(format!("/proc/{process}/io")).unwrap();
-    let (mut last, mut same) = (count(), 0);
-    while same < 50 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        let now = count();
-        same = if now == last { same + 1 } else { 0 };
-        last = now;
-    }
 }
 
 #[test]

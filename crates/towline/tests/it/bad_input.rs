@@ -2,7 +2,10 @@
 //! an `error` line, and the session goes on; a bad start is one line on standard error and the exit code 1.
 
 use serde_json::json;
-use towline_testkit::script_api::{Reply, Script};
+use towline_testkit::{
+    not_run,
+    script_api::{Reply, Script},
+};
 
 use crate::driven::{Driven, api, block_on, prompt, towline_room};
 
@@ -384,6 +387,7 @@ fn a_session_that_cannot_be_gone_on_with_is_told_once_and_in_words_that_fit() {
 #[test]
 fn the_superuser_does_not_skip_permissions_by_accident() {
     if !rustix::process::geteuid().is_root() {
+        not_run::enter("only the superuser can see that");
         return;
     }
     block_on(async {

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use towline_testkit::{
     real_cli::RealCli,
     script_api::{Recorded, Reply, Script, ScriptApi},
+    waiting::eventually,
 };
 
-use crate::driven::{Driven, api, block_on, eventually, prompt, running, towline_room};
+use crate::driven::{Driven, api, block_on, prompt, running, towline_room};
 use Brings::{Answer, Error, Success};
 
 /// Asks, and gives what stands under `response`.

@@ -17,11 +17,10 @@ use towline_store::{Home, SessionKey};
 use towline_testkit::{
     real_cli::RealCli,
     script_api::{Reply, Script},
+    waiting::eventually,
 };
 
-use crate::driven::{
-    Driven, api, block_on, eventually, marked, names, prompt, running, said, towline_room,
-};
+use crate::driven::{Driven, api, block_on, marked, names, prompt, running, said, towline_room};
 
 /// How many agents die at the same time.
 const AT_ONCE: usize = 6;

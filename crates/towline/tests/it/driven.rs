@@ -307,16 +307,6 @@ pub(crate) fn running(argument: &str) -> Vec<PathBuf> {
     started.collect()
 }
 
-/// Waits until something holds.
-pub(crate) async fn eventually(what: &str, holds: impl Fn() -> bool) {
-    let waited = timeout(PATIENCE, async {
-        while !holds() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    });
-    assert!(waited.await.is_ok(), "waited in vain: {what}");
-}
-
 /// The names in a folder, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();

@@ -3,9 +3,12 @@
 
 use rustix::process::Signal;
 use serde_json::json;
-use towline_testkit::script_api::{Reply, Script, ScriptApi};
+use towline_testkit::{
+    script_api::{Reply, Script, ScriptApi},
+    waiting::eventually,
+};
 
-use crate::driven::{Driven, api, block_on, eventually, marked, prompt, towline_room};
+use crate::driven::{Driven, api, block_on, marked, prompt, towline_room};
 
 /// What the agent does when the signal comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,6 +19,7 @@ use tokio::{
 use towline_testkit::{
     real_cli::RealCli,
     script_api::{Script, ScriptApi},
+    waiting::{eventually, stands_still},
 };
 
 use super::{
@@ -322,14 +323,13 @@ impl<'a> Play<'a> {
                     self.notes
                         .push(format!("no request came to the gate {gate}"));
                 }
-                // Nothing tells from outside when a program has read what was sent to it.
-                tokio::time::sleep(SETTLED).await;
+                self.settle(stdin.as_ref(), child).await;
             }
             Step::Release(gate) => api.release(&gate),
             Step::Say(text) => {
                 if text.contains(r#""subtype":"interrupt""#) {
-                    // It was recorded long after the line before it; what the program does by then shows nowhere.
-                    tokio::time::sleep(SETTLED).await;
+                    // It was recorded long after the line before it.
+                    self.settle(stdin.as_ref(), child).await;
                 }
                 self.say(&text, b"\n", stdin).await;
             }
@@ -342,6 +342,18 @@ impl<'a> Play<'a> {
                     rustix::process::kill_process(process, number(signal)).ok();
                 }
             }
+        }
+    }
+
+    /// Waits until the program has read all that was sent to it, and does nothing any more.
+    async fn settle(&mut self, stdin: Option<&ChildStdin>, child: &Child) {
+        let is_read = || stdin.is_none_or(|pipe| rustix::io::ioctl_fionread(pipe) == Ok(0));
+        let settled = timeout(self.patience, async {
+            eventually("the program reads its input", is_read).await;
+            stands_still(child.id().unwrap_or_default()).await;
+        });
+        if settled.await.is_err() {
+            self.notes.push("it does not settle".to_owned());
         }
     }
 
@@ -438,5 +450,4 @@ fn stderr_of(child: &mut Child) -> tokio::task::JoinHandle<String> {
     })
 }
 
-const SETTLED: Duration = Duration::from_millis(200);
 const MOST_ERRORS: u64 = 1 << 20;

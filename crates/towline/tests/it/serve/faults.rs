@@ -5,6 +5,7 @@ use std::{fs, path::Path, process::Command, thread};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use towline_testkit::not_run;
 
 use super::{Served, eventually, serve};
 
@@ -419,16 +420,13 @@ fn on_a_full_disk_nothing_is_taken_in_everyone_is_told_and_it_goes_on_when_there
     assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
 }
 
-/// Where a test may not mount, the log's own tests stand in with a bound on the file; but where all is to be tested, that
-/// is a failure.
+/// Where a test may not mount, the log's own tests stand in with a bound on the file.
 fn can_mount() -> bool {
     let tried = Command::new("unshare").args(["-rm", "true"]).status();
     let can = tried.as_ref().is_ok_and(std::process::ExitStatus::success);
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    assert!(
-        can || !(is_set("CI") || is_set("TOWLINE_SLOW")),
-        "nothing can be mounted with `unshare -rm`: {tried:?}"
-    );
+    if !can {
+        not_run::enter_for_lack_of(&format!("mount with `unshare -rm`: {tried:?}"));
+    }
     can
 }
 
