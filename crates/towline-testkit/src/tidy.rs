@@ -3,19 +3,25 @@
 //! Each rule is a function from the root of the repository to the [`Problem`]s found there. It owns the rules; that
 //! they hold is the business of this crate's own tests.
 
+mod checks;
 mod edges;
 mod examples;
 mod history;
 mod manifests;
+mod snapshots;
 mod sources;
 mod tests_listed;
+mod words;
 
+pub use checks::steps_are_the_same;
 pub use edges::{Dependency, Metadata, Package, crate_edges, read_metadata};
 pub use examples::examples_run;
 pub use history::{Change, History, Version};
 pub use manifests::{manifest, manifests};
+pub use snapshots::snapshots_are_announced;
 pub use sources::{files_are_small, headers, module_names, protocol_is_pure};
 pub use tests_listed::tests_are_listed;
+pub use words::{Counts, record_words, words};
 
 use std::{
     fmt, fs, io,

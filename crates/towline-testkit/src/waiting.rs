@@ -24,7 +24,7 @@ pub async fn eventually(what: &str, holds: impl Fn() -> bool) {
     assert!(waited.await.is_ok(), "waited in vain: {what}");
 }
 
-/// What a process has done so far.
+/// Counters of a process so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
     /// Bytes that it has written to files and pipes.

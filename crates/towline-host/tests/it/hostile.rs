@@ -262,7 +262,7 @@ async fn what_cannot_be_read_is_shown() {
     assert!(matches!(malformed.problem, Problem::Decode(_)));
 }
 
-/// What an agent may write that the host does not read: its pipe, a buffer, one line.
+/// The most that an agent may write and the host leaves unread: its pipe, a buffer, one line.
 const MOST_UNREAD: u64 = 8 << 20;
 
 /// The bytes that an agent has written when it can write no more.

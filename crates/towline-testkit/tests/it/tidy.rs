@@ -1,8 +1,11 @@
 //! The house rules hold in this repository.
 
-use std::path::Path;
+use std::{env, path::Path};
 
-use towline_testkit::tidy::{self, Problem};
+use towline_testkit::{
+    not_run,
+    tidy::{self, History, Problem},
+};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -55,4 +58,33 @@ fn every_test_file_is_compiled() {
 #[test]
 fn what_a_library_offers_is_shown_by_an_example_that_runs() {
     check(&tidy::examples_run(root()).unwrap());
+}
+
+#[test]
+fn habits_of_speech_only_fall() {
+    if env::var_os("TOWLINE_RECORD_WORDS").is_some_and(|value| value == "1") {
+        tidy::record_words(root()).unwrap();
+    }
+    check(&tidy::words(root(), history()).unwrap());
+}
+
+#[test]
+fn a_changed_snapshot_is_announced_by_its_commit() {
+    if let Some(history) = history() {
+        check(&tidy::snapshots_are_announced(history).unwrap());
+    }
+}
+
+#[test]
+fn the_workflow_makes_each_step_of_the_check() {
+    check(&tidy::steps_are_the_same(root()).unwrap());
+}
+
+/// The history; a test that needs it and has none is entered as not run.
+fn history() -> Option<History<'static>> {
+    let history = History::open(root()).unwrap();
+    if history.is_none() {
+        not_run::enter_for_lack_of("full git history");
+    }
+    history
 }

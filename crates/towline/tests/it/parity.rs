@@ -173,7 +173,7 @@ fn what_was_had_once_is_had_and_nothing_new_is_left_out() {
     }
 }
 
-/// What a list allows that an earlier one did not.
+/// Names that a list gives up, or leaves out, and an earlier one did not.
 fn loosened(earlier: &List, now: &List) -> Vec<String> {
     let names = |part: &BTreeMap<String, Vec<String>>| -> BTreeSet<String> {
         part.values().flatten().cloned().collect()

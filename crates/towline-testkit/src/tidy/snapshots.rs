@@ -1,0 +1,58 @@
+//! Snapshots: files that hold in place what others rely on. A commit that changes one says so.
+
+use std::io;
+
+use super::{History, Problem, history::Change};
+
+/// A commit that changes a snapshot, or a log that an earlier version wrote, names it in its message.
+///
+/// # Errors
+/// When the history cannot be read.
+pub fn snapshots_are_announced(history: History<'_>) -> io::Result<Vec<Problem>> {
+    let changes = history.changes(FOLDERS)?;
+    Ok(changes.iter().flat_map(unannounced).collect())
+}
+
+fn unannounced(change: &Change) -> Vec<Problem> {
+    let named = |path: &&String| {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        !change.message.contains(file)
+    };
+    let paths = change.paths.iter().filter(named);
+    let problems = paths.map(|path| {
+        Problem::new(
+            format!("commit {:.12}", change.commit),
+            format!("changes {path} and does not say so"),
+            "make it a commit of its own whose message names the file and says what changes for those who rely on it",
+        )
+    });
+    problems.collect()
+}
+
+/// Where snapshots are, as git is asked for them.
+const FOLDERS: &[&str] = &["crates/*/tests/snapshots", "crates/*/tests/data/logs"];
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, unannounced};
+
+    #[test]
+    fn a_change_that_is_not_told_is_found() {
+        let change = |message: &str| Change {
+            commit: "0123456789abcdef".to_owned(),
+            message: message.to_owned(),
+            paths: vec!["crates/a/tests/snapshots/openapi.json".to_owned()],
+        };
+        let told = change(
+            "api: sessions have a colour\n\nopenapi.json: `colour` is new; clients may ignore it.",
+        );
+        assert_eq!(unannounced(&told), []);
+        let problems = unannounced(&change("api: sessions have a colour"));
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(
+            problems[0]
+                .broken
+                .starts_with("changes crates/a/tests/snapshots/openapi.json")
+        );
+    }
+}
