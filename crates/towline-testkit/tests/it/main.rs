@@ -5,6 +5,7 @@
     reason = "the lint lets tests off, but not what several tests share"
 )]
 
+mod checklist;
 mod client;
 mod documents;
 mod fake_agent;
@@ -12,3 +13,4 @@ mod real_cli;
 mod replay;
 mod script_api;
 mod tidy;
+mod witnesses;

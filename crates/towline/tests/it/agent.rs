@@ -3,6 +3,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
+    path::PathBuf,
     process::{Child, Command, Stdio},
 };
 
@@ -320,9 +321,11 @@ fn a_host_of_document_003_is_understood() {
     let mut lines = BufReader::new(child.stdout.take().unwrap())
         .lines()
         .map(|line| json(&line.unwrap()));
+    let mut folders = Vec::new();
     let mut until_result = || {
         let mut kinds = Vec::new();
         for line in lines.by_ref() {
+            folders.extend(line["cwd"].as_str().map(PathBuf::from));
             kinds.push(line["type"].as_str().unwrap().to_owned());
             if kinds.last().unwrap() == "result" {
                 break;
@@ -338,6 +341,7 @@ fn a_host_of_document_003_is_understood() {
         .unwrap();
     let kinds = until_result();
     assert!(!kinds.contains(&"session.created".to_owned()), "{kinds:?}");
+    assert_eq!(folders[0], folder.canonicalize().unwrap());
     drop(stdin);
     // What is wrong with a line is told in a line, and the session goes on.
     let rest: Vec<Value> = lines.collect();

@@ -141,6 +141,39 @@ fn what_the_host_wants_of_a_plan_was_dropped() {
 }
 
 #[test]
+fn a_plan_is_shown_with_the_question_and_its_approval_ends_the_planning() {
+    block_on(async {
+        let room = towline_room();
+        let plan = "1. Look.\n2. Leap.";
+        let shows = Reply::message().tool("ExitPlanMode", json!({"plan": plan}));
+        let api = api(Script::new([shows, Reply::text("Leaping.")])).await;
+        let arguments = [STDIO[0], STDIO[1], "--permission-mode", "plan"];
+        let mut agent = Driven::start(&room, &api.url(), &arguments);
+        agent.say(&prompt("how would you do it?")).await;
+        let question = agent.hear_kind("control_request").await;
+        assert_eq!(question["request"]["tool_name"], "ExitPlanMode");
+        assert_eq!(question["request"]["input"]["plan"], plan);
+        let response = json!({
+            "subtype": "success", "request_id": question["request_id"],
+            "response": {"behavior": "allow"},
+        });
+        agent
+            .say(&json!({"type": "control_response", "response": response}))
+            .await;
+        let told_now = agent.hear_kind("user").await;
+        let text = told_now["message"]["content"][0]["content"]
+            .as_str()
+            .unwrap();
+        assert!(
+            text.ends_with(&format!("## Approved plan:\n{plan}")),
+            "{text}"
+        );
+        assert_eq!(agent.hear_kind("result").await["result"], "Leaping.");
+        assert_eq!(told(&api), (1, 1));
+    });
+}
+
+#[test]
 fn where_nobody_can_approve_a_plan_it_is_the_answer() {
     block_on(async {
         let (room, api) = (towline_room(), patient_api().await);

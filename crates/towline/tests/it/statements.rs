@@ -29,13 +29,13 @@ async fn request(agent: &mut Driven, request: Value) -> Value {
 }
 
 /// The bodies of all requests to the model.
-fn bodies(api: &ScriptApi) -> Vec<Value> {
+pub(crate) fn bodies(api: &ScriptApi) -> Vec<Value> {
     let requests = api.requests();
     requests.iter().map(Recorded::body).collect()
 }
 
 /// The last block that the model was sent.
-fn last_block(body: &Value) -> Value {
+pub(crate) fn last_block(body: &Value) -> Value {
     let message = body["messages"].as_array().unwrap().last().unwrap();
     message["content"]
         .as_array()
@@ -235,6 +235,120 @@ fn a_rule_that_the_host_adds_is_kept_and_counts_from_then_on() {
         let settings: Value =
             serde_json::from_str(&std::fs::read_to_string(settings).unwrap()).unwrap();
         assert_eq!(settings["permissions"]["allow"], json!(["Bash(touch:*)"]));
+    });
+}
+
+#[test]
+fn a_rule_that_denies_holds_in_every_form_of_the_documents() {
+    let rules = |behavior: &str| {
+        let flat = json!({"type": "addRules", "toolName": "Bash", "ruleContent": "touch:*", "behavior": behavior, "destination": "session"});
+        let snake = json!({"tool_name": "Bash", "rule_content": "touch:*"});
+        let snake = json!({"type": "addRules", "rules": [snake], "behavior": behavior, "destination": "session"});
+        let bash =
+            json!({"type": "bash", "action": behavior, "pattern": "touch:*", "scope": "session"});
+        (flat, snake, bash)
+    };
+    let (flat, snake, bash) = rules("deny");
+    let hint = json!({"behavior": "deny", "message": "not again"});
+    for (update, is_denied) in [
+        (flat, true),
+        (snake, true),
+        (bash, true),
+        // A hint changes nothing, and neither does what would allow in snake case, which the real CLI drops.
+        (hint, false),
+        (rules("allow").1, false),
+    ] {
+        block_on(async {
+            let room = towline_room();
+            let touch = |name: &str| {
+                Reply::message().tool("Bash", json!({"command": format!("touch {name}")}))
+            };
+            let script = [touch("one"), touch("two"), Reply::text("Done.")];
+            let api = api(Script::new(script)).await;
+            let mut agent =
+                Driven::start(&room, &api.url(), &["--permission-prompt-tool", "stdio"]);
+            agent.say(&prompt("touch both")).await;
+            let question = agent.hear_kind("control_request").await;
+            let allow = json!({"behavior": "allow", "updatedPermissions": [update]});
+            answer(&mut agent, &question, allow).await;
+            let is_next =
+                |line: &Value| line["type"] == "result" || line["type"] == "control_request";
+            let next = agent.hear(is_next).await;
+            assert!(room.project().join("one").exists(), "{update}");
+            assert!(!room.project().join("two").exists(), "{update}");
+            assert_eq!(next["type"] == "result", is_denied, "{update}: {next}");
+        });
+    }
+}
+
+#[test]
+fn a_command_that_is_not_known_goes_to_the_model_as_text() {
+    block_on(async {
+        let room = towline_room();
+        for words in ["/", "/no-such-command now", "/help"] {
+            let api = api(Script::new([Reply::text("I see.")])).await;
+            let mut command = room.command(&api.url());
+            command.args(["-p", words, "--verbose", "--output-format", "stream-json"]);
+            command.args(["--max-turns", "1"]);
+            let output = tokio::process::Command::from(command)
+                .output()
+                .await
+                .unwrap();
+            let lines = String::from_utf8(output.stdout).unwrap();
+            let lines: Vec<Value> = lines
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect();
+            assert_eq!(lines[0]["slash_commands"], json!(["clear"]), "{words}");
+            assert_eq!(lines.last().unwrap()["result"], "I see.", "{words}");
+            let said = crate::driven::said(&bodies(&api)[0]);
+            assert_eq!(said.last().unwrap(), &format!("user: {words}"));
+        }
+    });
+}
+
+#[test]
+fn initialize_sets_the_system_prompt_and_agents() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(Script::new([Reply::text("Hello.")])).await;
+        let mut agent = Driven::start(&room, &api.url(), &[]);
+        let reviewer = json!({"description": "Reviews", "prompt": "You review."});
+        let introduction = json!({
+            "subtype": "initialize", "systemPrompt": ["speak in rhymes"],
+            "appendSystemPrompt": "and softly", "agents": {"reviewer": reviewer},
+        });
+        let told = request(&mut agent, introduction).await;
+        assert_eq!(told["agents"][0]["name"], "reviewer", "{told}");
+        agent.ask("hello").await;
+        let system = bodies(&api)[0]["system"].to_string();
+        assert!(system.contains("speak in rhymes"), "{system}");
+        assert!(system.contains("and softly"), "{system}");
+    });
+}
+
+#[test]
+fn prompts_past_the_bound_get_an_error_line_each() {
+    block_on(async {
+        let room = towline_room();
+        let api = api(
+            Script::new([Reply::text("One.").hold("first")]).default_reply(Reply::text("All."))
+        )
+        .await;
+        let mut agent = Driven::start(&room, &api.url(), &[]);
+        agent.say(&prompt("first")).await;
+        api.wait_until_held("first").await.unwrap();
+        // All that may wait are taken without a word.
+        let line = format!("{}\n", prompt("and this"));
+        agent.write(line.repeat(10_001).as_bytes()).await.unwrap();
+        let told = agent.hear_kind("error").await;
+        let text = told["error"]["message"].as_str().unwrap();
+        assert!(text.starts_with("too many messages wait already"), "{text}");
+        api.release("first");
+        for expected in ["One.", "All."] {
+            assert_eq!(agent.hear_kind("result").await["result"], expected);
+        }
+        assert_eq!(bodies(&api).len(), 2);
     });
 }
 

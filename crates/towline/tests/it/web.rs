@@ -133,6 +133,20 @@ fn a_private_address_is_fetched_only_where_a_rule_names_its_host() {
 }
 
 #[test]
+fn a_page_is_read_with_the_question_of_the_call() {
+    block_on(async {
+        let url = format!("http://127.0.0.1:{}/page", server().await);
+        let allowed = ["--allowedTools", "WebFetch(domain:127.0.0.1)"];
+        let input = json!({"url": url, "prompt": "What is there to drink?"});
+        let (result, requests) = call(&allowed, "WebFetch", input, [Reply::text("Tea.")]).await;
+        assert_eq!(result["content"], "Tea.");
+        let asked = requests[1]["messages"].to_string();
+        assert!(asked.contains("private tea"), "{asked}");
+        assert!(asked.contains("What is there to drink?"), "{asked}");
+    });
+}
+
+#[test]
 fn a_search_is_made_by_the_api_and_its_results_are_read() {
     let found = Reply::message()
         .block(json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "cats"}}))
