@@ -361,3 +361,83 @@ fn without_a_home_the_data_has_to_be_somewhere() {
     let config = read("", &[("XDG_DATA_HOME", "/data")], Flags::default()).unwrap();
     assert_eq!(config.data, Path::new("/data/towline"));
 }
+
+/// `tests/data/serve.toml` has every key that there was when it was written. A commit that changes the snapshot names it.
+#[test]
+fn a_settings_file_of_an_earlier_version_means_what_it_meant() {
+    let file = include_str!("../data/serve.toml");
+    let [all, none] = [file, ""].map(|file| plain(&read(file, &[], Flags::default()).unwrap()));
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        insta::assert_snapshot!(
+            "serve-settings",
+            format!("with the file\n{all}\nwithout\n{none}")
+        );
+    });
+}
+
+/// A configuration in words of its own, so that a type may be renamed.
+fn plain(config: &ServeConfig) -> String {
+    let ServeConfig {
+        listen,
+        public,
+        encryption,
+        roots,
+        data,
+        token,
+        has_token_in_file,
+        agent,
+        agents,
+        bypass_permissions,
+        limits,
+    } = config;
+    let Limits {
+        sessions,
+        viewers,
+        idle_stop,
+        question_timeout,
+        frame_bytes,
+        rate,
+    } = limits;
+    let encryption = match encryption {
+        Encryption::None => "none".to_owned(),
+        Encryption::Tls { cert, key } => format!("{} {}", cert.display(), key.display()),
+        Encryption::BehindProxy => "proxy".to_owned(),
+    };
+    let agents = agents.iter().map(|agent| {
+        let mut command = std::process::Command::new(&agent.command);
+        command.args(&agent.args).envs(agent.env.clone());
+        format!("{}: {command:?}", agent.name)
+    });
+    let rows = [
+        ("listen", listen.to_string()),
+        ("public", public.join(", ")),
+        ("encryption", encryption),
+        ("roots", format!("{roots:?}")),
+        ("data", data.display().to_string()),
+        (
+            "token",
+            format!("{}, in the file: {has_token_in_file}", token.is_some()),
+        ),
+        ("agent", agent.clone().unwrap_or_default()),
+        ("agents", agents.collect::<Vec<_>>().join("; ")),
+        (
+            "bypass",
+            (*bypass_permissions != Bypass::Refused).to_string(),
+        ),
+        ("sessions", sessions.to_string()),
+        ("viewers", viewers.to_string()),
+        ("idle stop", format!("{idle_stop:?}")),
+        ("question time-out", format!("{question_timeout:?}")),
+        ("frame bytes", frame_bytes.to_string()),
+        (
+            "rate",
+            format!("{} at once, {} a second", rate.burst, rate.per_second),
+        ),
+    ];
+    rows.map(|(name, value)| format!("  {name}: {value}\n"))
+        .concat()
+}

@@ -39,6 +39,7 @@ mod serve;
 mod session_dialect;
 mod sessions;
 mod signals;
+mod snapshots;
 mod statements;
 mod terminal;
 mod tool_inputs;

@@ -3,7 +3,7 @@
 mod answers;
 mod continued;
 mod faults;
-mod http;
+pub(crate) mod http;
 mod ready;
 mod roots;
 mod security;
