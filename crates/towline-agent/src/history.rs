@@ -1,10 +1,21 @@
 //! The conversation as the model gets it: messages in turns, each a list of blocks.
 //!
-//! What is once written is not written again: a request shares the bytes of the messages before it.
+//! It holds only what the Messages API takes, whatever is put in: each call has one result, at the beginning of the next
+//! message; an answer of thoughts alone, texts without words, results without a call and blocks of the wrong side are
+//! left out. One such block would have this request refused, and with it every later one.
+//!
+//! A message that is complete is written once: a request shares its bytes.
 
-use towline_protocol::{Block, Content, Json, Role, Wire};
+mod outline;
 
-use crate::resume::conversation::user_blocks;
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use towline_protocol::{
+    Block, Content, Json, Nullable, Role, Text, ToolResultBlock, ToolUseId, Wire,
+};
+
+use outline::{Outline, can_be_said, with_field};
 
 /// The conversation.
 #[derive(Clone, Debug, Default)]
@@ -12,100 +23,219 @@ pub(crate) struct History {
     /// Messages that will not change, as they stand in a request.
     settled: Vec<Json>,
     /// The last message, which may still grow.
-    last: Option<(Role, Vec<Json>)>,
+    last: Option<Message>,
+    /// Calls of the last answer that have no result yet.
+    open_calls: Vec<Call>,
+    /// The ids of all calls, as they stand in requests.
+    calls: HashSet<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Message {
+    role: Role,
+    blocks: Vec<Json>,
+    /// How many results it begins with.
+    results: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Call {
+    /// The id by which its result comes.
+    id: String,
+    /// The id in requests: another where the model used one twice.
+    sent_id: String,
 }
 
 impl History {
-    /// A conversation that was had before.
-    pub(crate) fn resumed(mut messages: Vec<Json>) -> Self {
-        let open = messages.last().and_then(user_blocks);
-        let last = open.map(|blocks| {
-            messages.pop();
-            (Role::User, blocks)
-        });
-        Self {
-            settled: messages,
-            last,
-        }
-    }
-
-    /// Something is said to the model. Two messages in a row become one: the API wants them to take turns.
+    /// Adds blocks to the user's side. Two messages in a row become one: the API wants them to take turns.
     pub(crate) fn push_user(&mut self, blocks: impl IntoIterator<Item = Json>) {
-        self.push(Role::User, blocks);
+        let (mut results, mut said) = (Vec::new(), Vec::new());
+        for block in blocks {
+            match Outline::of(&block) {
+                Outline::Result(id) => results.extend(self.take_result(&id, block)),
+                Outline::Text | Outline::Other => said.push(block),
+                Outline::Blank | Outline::Call(_) | Outline::Thought | Outline::AssistantOnly => {}
+            }
+        }
+        if results.is_empty() && said.is_empty() {
+            return;
+        }
+        let message = self.open(Role::User);
+        let end = message.results + results.len();
+        message
+            .blocks
+            .splice(message.results..message.results, results);
+        message.results = end;
+        message.blocks.extend(said);
     }
 
-    /// The model said something.
+    /// Adds blocks to the model's side.
     pub(crate) fn push_assistant(&mut self, blocks: impl IntoIterator<Item = Json>) {
-        self.push(Role::Assistant, blocks);
+        let mut said = Vec::new();
+        let mut calls = Vec::new();
+        let mut is_mute = true;
+        for block in blocks {
+            let outline = Outline::of(&block);
+            is_mute &= matches!(outline, Outline::Blank | Outline::Thought);
+            match outline {
+                Outline::Blank | Outline::Result(_) => {}
+                Outline::Call(id) => said.push(self.note_call(id, block, &mut calls)),
+                Outline::Text | Outline::Thought | Outline::AssistantOnly | Outline::Other => {
+                    said.push(block);
+                }
+            }
+        }
+        let goes_on = matches!(&self.last, Some(last) if last.role == Role::Assistant);
+        if said.is_empty() || is_mute && !goes_on {
+            return;
+        }
+        if self.is_empty() {
+            self.push_user([Block::text(LOST_BEGINNING).to_json()]);
+        }
+        self.answer_open_calls();
+        self.open(Role::Assistant).blocks.extend(said);
+        self.open_calls.extend(calls);
     }
 
     /// All messages, as they stand in a request.
     pub(crate) fn messages(&self) -> Vec<Json> {
-        let last = self
-            .last
-            .as_ref()
-            .map(|(role, blocks)| message(role, blocks));
+        if !self.open_calls.is_empty() {
+            let mut answered = self.clone();
+            answered.answer_open_calls();
+            return answered.messages();
+        }
+        let last = self.last.as_ref().map(Message::to_json);
         self.settled.iter().cloned().chain(last).collect()
     }
 
-    /// The conversation without calls that nobody has answered yet.
+    /// Whether nothing was said.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.settled.is_empty() && self.last.is_none()
+    }
+
+    /// The conversation up to the calls that have no result yet.
     pub(crate) fn answered(&self) -> Self {
-        match &self.last {
-            Some((Role::Assistant, blocks)) if blocks.iter().any(is_call) => {
-                Self::resumed(self.settled.clone())
-            }
-            _ => self.clone(),
+        let mut answered = self.clone();
+        let is_answer = |last: &Message| last.role == Role::Assistant;
+        if !self.open_calls.is_empty() && self.last.as_ref().is_some_and(is_answer) {
+            answered.open_calls.clear();
+            answered.last = answered.settled.pop().and_then(|last| Message::read(&last));
         }
+        answered
     }
 
-    fn push(&mut self, role: Role, blocks: impl IntoIterator<Item = Json>) {
-        match &mut self.last {
-            Some((last, held)) if *last == role => held.extend(blocks),
-            last => {
-                let blocks: Vec<_> = blocks.into_iter().collect();
-                if blocks.is_empty() {
-                    return;
-                }
-                if let Some((role, blocks)) = last.replace((role, blocks)) {
-                    self.settled.push(message(&role, &blocks));
-                }
-            }
+    /// The last message, which is begun if it is the other side's.
+    fn open(&mut self, role: Role) -> &mut Message {
+        if self.last.as_ref().is_none_or(|last| last.role != role) {
+            let last = self.last.take();
+            self.settled.extend(last.as_ref().map(Message::to_json));
         }
+        self.last.get_or_insert(Message {
+            role,
+            blocks: Vec::new(),
+            results: 0,
+        })
+    }
+
+    /// Notes a call; the call as it stands in a request.
+    fn note_call(&mut self, id: String, block: Json, calls: &mut Vec<Call>) -> Json {
+        let mut sent_id = id.clone();
+        let mut number = self.calls.len();
+        while !self.calls.insert(sent_id.clone()) {
+            number += 1;
+            sent_id = format!("{id}_{number}");
+        }
+        let block = with_field(block, "id", &id, &sent_id);
+        calls.push(Call { id, sent_id });
+        block
+    }
+
+    /// The result as it stands in a request, if a call waits for it.
+    fn take_result(&mut self, id: &str, block: Json) -> Option<Json> {
+        let place = self.open_calls.iter().position(|call| call.id == id)?;
+        let call = self.open_calls.remove(place);
+        Some(with_field(block, "tool_use_id", &call.id, &call.sent_id))
+    }
+
+    /// Gives the calls without a result one that says so.
+    fn answer_open_calls(&mut self) {
+        let calls = self.open_calls.iter();
+        let results: Vec<_> = calls.map(|call| interrupted(&call.id)).collect();
+        self.push_user(results);
     }
 }
 
-/// Whether a block is a call of a tool.
-fn is_call(block: &Json) -> bool {
-    let block: serde_json::Value = serde_json::from_str(block.as_str()).unwrap_or_default();
-    block["type"] == "tool_use"
+impl Message {
+    fn read(message: &Json) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Written {
+            role: Role,
+            content: Vec<Json>,
+        }
+        let written = message.parse::<Written>().ok()?;
+        let is_result = |block: &&Json| matches!(Outline::of(block), Outline::Result(_));
+        Some(Self {
+            role: written.role,
+            results: written.content.iter().take_while(is_result).count(),
+            blocks: written.content,
+        })
+    }
+
+    fn to_json(&self) -> Json {
+        let length: usize = self
+            .blocks
+            .iter()
+            .map(|block| block.as_str().len() + 1)
+            .sum();
+        let mut text = String::with_capacity(length + 40);
+        text.push_str(r#"{"role":""#);
+        text.push_str(self.role.as_str());
+        text.push_str(r#"","content":["#);
+        for (place, block) in self.blocks.iter().enumerate() {
+            if place > 0 {
+                text.push(',');
+            }
+            text.push_str(block.as_str());
+        }
+        text.push_str("]}");
+        Json::new(text).expect("a role and blocks that are JSON make JSON")
+    }
 }
 
-/// The blocks of what a person said, as the API takes them. Nothing at all is said in words.
+/// The blocks of a prompt, as the API takes them. A prompt in which nothing can be said is told as such.
 pub(crate) fn prompt_blocks(content: Option<&Content>) -> Vec<Json> {
-    let nothing = || vec![Block::text("(no content)").to_json()];
-    match content {
-        None => nothing(),
-        Some(Content::Text(text)) if text.is_empty() => nothing(),
+    let blocks: Vec<_> = match content {
+        None => Vec::new(),
         Some(Content::Text(text)) => vec![Block::text(text.clone()).to_json().detached()],
         Some(Content::Object(json)) => vec![Block::text(json.text().clone()).to_json().detached()],
-        Some(Content::Blocks(blocks)) if blocks.is_empty() => nothing(),
         Some(Content::Blocks(blocks)) => blocks
             .iter()
-            // The API refuses a block without words.
-            .filter(|block| !matches!(block, Block::Text(text) if text.text.is_empty()))
             .map(|block| block.to_standard_json().detached())
             .collect(),
+    };
+    let blocks: Vec<_> = blocks.into_iter().filter(can_be_said).collect();
+    if blocks.is_empty() {
+        return vec![Block::text(NOTHING).to_json()];
     }
+    blocks
 }
 
-fn message(role: &Role, blocks: &[Json]) -> Json {
-    let mut text = format!(r#"{{"role":"{}","content":["#, role.as_str());
-    for (place, block) in blocks.iter().enumerate() {
-        if place > 0 {
-            text.push(',');
-        }
-        text.push_str(block.as_str());
-    }
-    text.push_str("]}");
-    Json::new(text).expect("a role and blocks that are JSON make JSON")
+fn interrupted(call: &str) -> Json {
+    let result = ToolResultBlock {
+        tool_use_id: ToolUseId::from(call),
+        content: Nullable::Value(Content::Text(Text::from_static(INTERRUPTED))),
+        is_error: Nullable::Value(true),
+        cache_control: Nullable::Absent,
+        extra: towline_protocol::Extra::default(),
+    };
+    Block::ToolResult(Box::new(result)).to_standard_json()
 }
+
+const INTERRUPTED: &str =
+    "The call was interrupted before it gave a result. It may have had some effect or none.";
+const LOST_BEGINNING: &str = "(The beginning of this conversation is not there any more.)";
+/// As CLI 2.1.325 has it.
+const NOTHING: &str = "(no content)";
+
+#[cfg(test)]
+mod tests;

@@ -4,13 +4,13 @@
 //! A transcript of any size is read as a stream: its links first, then only the records of the live branch. What is held
 //! is the conversation itself.
 
-pub(crate) mod conversation;
+mod conversation;
 
 use std::path::Path;
 
 use conversation::Conversation;
 use towline_protocol::{
-    Json, PermissionMode, SessionId, Text, Uuid,
+    PermissionMode, SessionId, Text, Uuid,
     transcript::{CostState, Record, UserRecord},
 };
 use towline_store::{
@@ -19,6 +19,7 @@ use towline_store::{
 
 use crate::{
     config::{SessionOptions, SessionStart},
+    history::History,
     transcript::Past,
 };
 
@@ -29,8 +30,8 @@ pub(crate) struct Resumed {
     pub(crate) session: Session,
     /// Whether to go on under another id.
     pub(crate) is_fork: bool,
-    /// The conversation as it stands in a request, user and assistant by turns.
-    pub(crate) messages: Vec<Json>,
+    /// The conversation as the model gets it.
+    pub(crate) history: History,
     /// What the next record depends on.
     pub(crate) past: Past,
     /// What it has cost.
@@ -266,12 +267,12 @@ fn read(session: Session, is_fork: bool, up_to: &UpTo<'_>) -> Result<Resumed, Re
         conversation.add(&record);
     }
     let plan_told = conversation.plan_told.take();
-    let messages = conversation.into_messages();
-    if messages.is_empty() {
+    let history = conversation.into_history();
+    if history.is_empty() {
         return Err(unknown());
     }
     Ok(Resumed {
-        messages,
+        history,
         is_fork,
         past: Past {
             last: Some(last),

@@ -63,9 +63,7 @@ impl Session {
         };
         let session = Self {
             id,
-            history: resumed.map_or_else(History::default, |resumed| {
-                History::resumed(resumed.messages.clone())
-            }),
+            history: resumed.map_or_else(History::default, |resumed| resumed.history.clone()),
             policy,
             model: model(config, None).to_owned(),
             costs: resumed

@@ -1,23 +1,21 @@
-//! [`Conversation`]: records become the messages of a request. Pure.
+//! [`Conversation`]: records become the [`History`] of a conversation, which sees to it that the API takes it. Pure.
 //!
-//! The API wants user and assistant by turns, and behind an assistant message with tool calls one user message that
-//! begins with all their results. So:
-//!
-//! - records of one message of the model are joined, and so is all that is said to it in between;
-//! - results are found by the call's id, wherever they stand; a call without one gets a result that says so, and a result
-//!   without a call is left out;
+//! - Records of one message of the model are joined, and so is all that is said to it in between;
+//! - results are found by the call's id, wherever they stand;
 //! - what the agent added to a prompt is a text in the user's message, as the transcript has rendered it. The real CLI
 //!   gives some of it the role `system`, which not every model knows. What described the surroundings of the earlier
 //!   process (its tools, agents, skills, memory, the date) is left out: those of this one are told anew;
-//! - what tells of an API failure, and thoughts that led to nothing, is left out: the API would refuse it.
+//! - what tells of an API failure is left out.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 use towline_protocol::{
-    Block, Content, Json, MessageId, Nullable, Text, ToolResultBlock, ToolUseId, Wire,
+    Block, Content, Json, MessageId, ToolUseId, Wire,
     transcript::{AssistantRecord, AttachmentRecord, Record, UserRecord},
 };
+
+use crate::history::History;
 
 /// A conversation that is put together record by record. It shares nothing with them: an id would hold a whole line, and
 /// with it all that the model is not told.
@@ -43,8 +41,6 @@ struct Answer {
     message: Option<MessageId>,
     blocks: Vec<Json>,
     calls: Vec<ToolUseId>,
-    /// Whether there is more in it than thoughts.
-    has_words: bool,
 }
 
 impl Conversation {
@@ -64,31 +60,21 @@ impl Conversation {
         }
     }
 
-    /// The messages as they stand in a request.
-    pub(super) fn into_messages(self) -> Vec<Json> {
+    /// The conversation as the model gets it.
+    pub(super) fn into_history(self) -> History {
         let mut results = self.results;
-        let mut messages: Vec<(&'static str, Vec<Json>)> = Vec::new();
+        let mut history = History::default();
         for part in self.parts {
             match part {
-                Part::Said(blocks) => push(&mut messages, "user", blocks),
-                Part::Answer(answer) if !answer.has_words => {}
+                Part::Said(blocks) => history.push_user(blocks),
                 Part::Answer(answer) => {
-                    if messages.is_empty() {
-                        push(&mut messages, "user", vec![text(LOST_BEGINNING)]);
-                    }
-                    push(&mut messages, "assistant", answer.blocks);
-                    let answers = answer.calls.into_iter();
-                    let answers: Vec<Json> = answers
-                        .map(|call| results.remove(&call).unwrap_or_else(|| interrupted(call)))
-                        .collect();
-                    push(&mut messages, "user", answers);
+                    history.push_assistant(answer.blocks);
+                    let calls = answer.calls.iter();
+                    history.push_user(calls.filter_map(|call| results.remove(call)));
                 }
             }
         }
-        messages
-            .into_iter()
-            .map(|(role, blocks)| message(role, &blocks))
-            .collect()
+        history
     }
 
     fn add_user(&mut self, record: &UserRecord) {
@@ -99,7 +85,7 @@ impl Conversation {
         let mut said = Vec::new();
         match record.message.content.as_option() {
             None | Some(Content::Object(_)) => {}
-            Some(Content::Text(words)) => said.extend(text_block(words)),
+            Some(Content::Text(words)) => said.push(text(words)),
             Some(Content::Blocks(blocks)) => {
                 for block in blocks {
                     match block {
@@ -109,7 +95,6 @@ impl Conversation {
                                 .entry(result.tool_use_id.detached())
                                 .or_insert(json);
                         }
-                        Block::Text(block) => said.extend(text_block(&block.text)),
                         other => said.push(other.to_standard_json()),
                     }
                 }
@@ -134,7 +119,7 @@ impl Conversation {
         };
         match record.message.content.as_option() {
             None | Some(Content::Object(_)) => {}
-            Some(Content::Text(words)) => answer.add_text(words),
+            Some(Content::Text(words)) => answer.blocks.push(text(words)),
             Some(Content::Blocks(blocks)) => blocks.iter().for_each(|block| answer.add(block)),
         }
         if !is_same {
@@ -181,10 +166,6 @@ impl Conversation {
 impl Answer {
     fn add(&mut self, block: &Block) {
         match block {
-            Block::Text(block) => self.add_text(&block.text),
-            Block::Thinking(_) | Block::RedactedThinking(_) => {
-                self.blocks.push(block.to_standard_json());
-            }
             Block::ToolUse(call) => {
                 let mut call = call.clone();
                 call.input = call
@@ -192,33 +173,11 @@ impl Answer {
                     .filter(Json::is_object)
                     .or(Some(Json::empty_object()));
                 self.calls.push(call.id.detached());
-                self.has_words = true;
                 self.blocks.push(Block::ToolUse(call).to_standard_json());
             }
-            other => {
-                self.has_words = true;
-                self.blocks.push(other.to_standard_json());
-            }
+            other => self.blocks.push(other.to_standard_json()),
         }
     }
-
-    fn add_text(&mut self, words: &str) {
-        let block = text_block(words);
-        self.has_words |= block.is_some();
-        self.blocks.extend(block);
-    }
-}
-
-/// The blocks of a message, if it is the user's: what is said next is added to them.
-pub(crate) fn user_blocks(message: &Json) -> Option<Vec<Json>> {
-    let message = message.parse::<Message>().ok()?;
-    (message.role == "user").then(|| blocks_of(&message.content))
-}
-
-#[derive(Deserialize)]
-struct Message {
-    role: String,
-    content: Json,
 }
 
 #[derive(Deserialize)]
@@ -235,54 +194,13 @@ struct Rendered {
 /// The blocks of content that is a string or a list of them.
 fn blocks_of(content: &Json) -> Vec<Json> {
     match content.parse::<String>() {
-        Ok(words) => text_block(&words).into_iter().collect(),
+        Ok(words) => vec![text(&words)],
         Err(_) => content.parse().unwrap_or_default(),
     }
 }
 
-/// Adds blocks to the last message of that role, or begins one.
-fn push(messages: &mut Vec<(&'static str, Vec<Json>)>, role: &'static str, blocks: Vec<Json>) {
-    match messages.last_mut() {
-        _ if blocks.is_empty() => {}
-        Some((last, joined)) if *last == role => joined.extend(blocks),
-        _ => messages.push((role, blocks)),
-    }
-}
-
-fn message(role: &str, blocks: &[Json]) -> Json {
-    let length: usize = blocks.iter().map(|block| block.as_str().len() + 1).sum();
-    let mut written = String::with_capacity(length + 40);
-    written.push_str(r#"{"role":""#);
-    written.push_str(role);
-    written.push_str(r#"","content":["#);
-    for (index, block) in blocks.iter().enumerate() {
-        if index > 0 {
-            written.push(',');
-        }
-        written.push_str(block.as_str());
-    }
-    written.push_str("]}");
-    Json::new(written).expect("an object of JSON values is JSON")
-}
-
-/// A text, unless there is nothing in it: the API refuses such a block.
-fn text_block(words: &str) -> Option<Json> {
-    (!words.trim().is_empty()).then(|| text(words))
-}
-
 fn text(words: &str) -> Json {
     Block::text(words).to_standard_json()
-}
-
-fn interrupted(call: ToolUseId) -> Json {
-    let result = ToolResultBlock {
-        tool_use_id: call,
-        content: Nullable::Value(Content::Text(Text::from_static(INTERRUPTED))),
-        is_error: Nullable::Value(true),
-        cache_control: Nullable::Absent,
-        extra: towline_protocol::Extra::default(),
-    };
-    Block::ToolResult(Box::new(result)).to_standard_json()
 }
 
 /// What the earlier process told of itself; each process tells its own.
@@ -300,7 +218,3 @@ const SURROUNDINGS: &[&str] = &[
     "session_context",
     "skill_listing",
 ];
-
-const INTERRUPTED: &str =
-    "The call was interrupted before it gave a result. It may have had some effect or none.";
-const LOST_BEGINNING: &str = "(The beginning of this conversation is not there any more.)";

@@ -10,7 +10,7 @@ use towline_protocol::{Content, Json, Wire, transcript::Record};
 use towline_store::{Home, Session, TranscriptWriter};
 
 use super::{ResumeError, Resumed, conversation::Conversation, copy_history, resume};
-use crate::history::{History, prompt_blocks};
+use crate::history::prompt_blocks;
 use crate::{
     config::{SessionOptions, SessionStart},
     transcript::{
@@ -170,7 +170,11 @@ fn what_was_written_is_what_is_resumed() {
         SessionStart::Continue { fork: false },
     ] {
         let resumed = disk.resume(start.clone()).unwrap().unwrap();
-        assert_eq!(values(&resumed.messages), told_messages(), "{start:?}");
+        assert_eq!(
+            values(&resumed.history.messages()),
+            told_messages(),
+            "{start:?}"
+        );
         assert_eq!(resumed.session, session);
         assert_eq!(resumed.past.last.as_ref(), story.transcript.last());
         assert_eq!(resumed.past.turns, 2);
@@ -201,7 +205,7 @@ fn a_session_goes_on_where_it_ended() {
     let mut expected = told_messages();
     expected.push(user(json!([text("third")])));
     expected.push(assistant(json!([text("Yes.")])));
-    assert_eq!(values(&resumed.messages), expected);
+    assert_eq!(values(&resumed.history.messages()), expected);
     assert_eq!(resumed.past.turns, 3);
 }
 
@@ -219,7 +223,7 @@ fn a_transcript_cut_at_any_byte_still_resumes() {
         fs::write(session.path(), &whole[..cut]).unwrap();
         match disk.resume(by(ID)) {
             Ok(resumed) => {
-                check(&values(&resumed.unwrap().messages));
+                check(&values(&resumed.unwrap().history.messages()));
                 resumed_count += 1;
             }
             Err(ResumeError::Unknown { .. }) => assert!(cut < first_prompt + 1500, "{cut}"),
@@ -345,7 +349,11 @@ fn what_the_api_would_refuse_is_repaired() {
     for (name, records, expected) in cases {
         let mut conversation = Conversation::default();
         records.iter().for_each(|record| conversation.add(record));
-        assert_eq!(values(&conversation.into_messages()), expected, "{name}");
+        assert_eq!(
+            values(&conversation.into_history().messages()),
+            expected,
+            "{name}"
+        );
     }
 }
 
@@ -359,9 +367,9 @@ fn failures_of_the_api_are_not_told_to_the_model() {
     let resumed = disk.resume(by(ID)).unwrap().unwrap();
     let mut expected = told_messages();
     expected.push(user(json!([text("once more")])));
-    assert_eq!(values(&resumed.messages), expected);
+    assert_eq!(values(&resumed.history.messages()), expected);
     // The next prompt joins the one that got no answer.
-    let mut history = History::resumed(resumed.messages);
+    let mut history = resumed.history;
     history.push_user(prompt_blocks(Some(&Content::from("and again"))));
     let joined = values(&history.messages());
     assert_eq!(
@@ -380,7 +388,7 @@ fn behind_a_compaction_the_model_sees_the_summary_alone() {
     disk.keep(ID, &story.records);
     let resumed = disk.resume(by(ID)).unwrap().unwrap();
     assert_eq!(
-        values(&resumed.messages),
+        values(&resumed.history.messages()),
         [user(json!([text("it was nice"), text("and now?")]))]
     );
     assert_eq!(resumed.past.turns, 3);
@@ -418,7 +426,7 @@ fn sessions_of_the_real_cli_resume() {
         fs::create_dir_all(session.project_folder()).unwrap();
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../towline-store/tests/data/");
         fs::copy(format!("{path}{name}.jsonl"), session.path()).unwrap();
-        let messages = values(&disk.resume(by(ID)).unwrap().unwrap().messages);
+        let messages = values(&disk.resume(by(ID)).unwrap().unwrap().history.messages());
         check(&messages);
         assert!(
             *count == 0 || messages.len() == *count,
@@ -447,7 +455,7 @@ fn a_session_is_resumed_at_a_record_and_branches_there() {
     let expected: &[(usize, usize)] = &[(0, 1), (9, 4), (10, 5), (11, 6)];
     for (index, count) in expected {
         let resumed = disk.resume(at(uuids[*index])).unwrap().unwrap();
-        let messages = values(&resumed.messages);
+        let messages = values(&resumed.history.messages());
         check(&messages);
         assert_eq!(messages.len(), *count, "{index}");
         assert_eq!(resumed.past.last.unwrap(), uuids[*index]);
@@ -457,7 +465,7 @@ fn a_session_is_resumed_at_a_record_and_branches_there() {
     }
     // In the middle of a message its later blocks are not there yet.
     let resumed = disk.resume(at(uuids[5])).unwrap().unwrap();
-    let messages = json!(values(&resumed.messages)).to_string();
+    let messages = json!(values(&resumed.history.messages())).to_string();
     assert!(
         messages.contains("toolu_1") && !messages.contains("toolu_2"),
         "{messages}"
@@ -475,7 +483,7 @@ fn a_session_is_resumed_at_a_record_and_branches_there() {
         .unwrap()
         .append(&branch.records)
         .unwrap();
-    let messages = values(&disk.resume(by(ID)).unwrap().unwrap().messages);
+    let messages = values(&disk.resume(by(ID)).unwrap().unwrap().history.messages());
     assert_eq!(messages[..4], all[..4]);
     assert_eq!(messages[4..], [user(json!([text("another way")]))]);
 }
@@ -503,11 +511,11 @@ fn a_fork_has_the_same_records_under_another_session() {
     assert!(!copied.contains(ID) && copied.contains(OTHER));
     assert_eq!(fs::read(session.path()).unwrap(), before);
     let forked = disk.resume(by(OTHER)).unwrap().unwrap();
-    assert_eq!(forked.messages, resumed.messages);
+    assert_eq!(forked.history.messages(), resumed.history.messages());
     assert_eq!(forked.past.last, resumed.past.last);
     let mut theirs = disk.resume(by(ID)).unwrap().unwrap();
     theirs.session = fork;
-    assert_eq!(theirs.messages, forked.messages);
+    assert_eq!(theirs.history.messages(), forked.history.messages());
 }
 
 #[test]

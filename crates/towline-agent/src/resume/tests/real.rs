@@ -123,7 +123,7 @@ async fn the_real_cli_goes_on_with_our_session_and_our_fork_and_we_with_what_it_
             "role": "assistant", "content": [{"type": "text", "text": "The real one answers."}],
         }));
         assert_eq!(
-            substance(&super::values(&back.messages)),
+            substance(&super::values(&back.history.messages())),
             substance(&expected)
         );
         assert_eq!(back.past.turns, 3);
@@ -221,11 +221,11 @@ fn a_hundred_megabytes_are_resumed_in_little_time() {
     let start = Instant::now();
     let resumed = disk.resume(by(ID)).unwrap().unwrap();
     let took = start.elapsed();
-    assert!(resumed.messages.len() > 500);
+    assert!(resumed.history.messages().len() > 500);
     writeln!(
         std::io::stderr(),
         "{size} bytes, {} messages: {took:?}",
-        resumed.messages.len()
+        resumed.history.messages().len()
     )
     .unwrap();
     // Far more than it takes when it is optimised, also on a loaded machine.
