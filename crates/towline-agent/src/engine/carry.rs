@@ -37,7 +37,7 @@ impl Engine {
         let batch = self.inbox.next_batch();
         if let [prompt] = &batch[..]
             && let Some(command) = Command::of(prompt)
-            && !self.config.prompt.no_commands
+            && (command == Command::Blank || !self.config.prompt.no_commands)
         {
             return self.command(prompt, command);
         }

@@ -294,9 +294,18 @@ impl Lines<'_> {
 
     /// Something to know.
     pub(super) fn informational(&self, content: &str) -> ToHost {
+        self.told(content, "notice")
+    }
+
+    /// Something that went otherwise than was wanted.
+    pub(super) fn warning(&self, content: &str) -> ToHost {
+        self.told(content, "warning")
+    }
+
+    fn told(&self, content: &str, level: &'static str) -> ToHost {
         system(System::Informational(Box::new(Informational {
             content: Some(content.into()),
-            level: Some(Text::from_static("notice")),
+            level: Some(Text::from_static(level)),
             session_id: self.session(),
             uuid: Some(new_uuid()),
             ..Informational::default()

@@ -1,4 +1,4 @@
-//! Commands that the agent itself carries out: a prompt that begins with `/`. So far `/clear`.
+//! Prompts that the agent answers without the model: a command, which begins with `/` (so far `/clear`), and white space.
 
 use towline_protocol::{
     Content, ConversationReset, Nullable, OneOrMany, StopReason, Text, TextOrJson, ToHost,
@@ -25,15 +25,20 @@ use crate::{
 pub(super) enum Command {
     /// Begin anew, under this title if there is one.
     Clear(Option<String>),
+    /// Nothing, and say so: there are only spaces, which the API refuses (CLI 2.1.325).
+    Blank,
 }
 
 impl Command {
-    /// The command that a prompt is; nothing if it is one for the model.
+    /// The command that a prompt is; `None` if it is one for the model.
     pub(super) fn of(prompt: &Prompt) -> Option<Self> {
         if prompt.verbatim || !prompt.query {
             return None;
         }
         let text = match prompt.content.as_ref()? {
+            Content::Text(text) if !text.is_empty() && text.trim().is_empty() => {
+                return Some(Self::Blank);
+            }
             Content::Text(text) => text.clone(),
             Content::Blocks(blocks) if blocks.len() == 1 => prompt.content.as_ref()?.text(),
             Content::Blocks(_) | Content::Object(_) => return None,
@@ -66,7 +71,6 @@ impl Engine {
 
     /// Carries out a command in place of a turn.
     pub(super) fn command(&mut self, prompt: &Prompt, command: Command) {
-        let Command::Clear(title) = command;
         let ids = prompt.uuid.iter().cloned().collect();
         self.running = Some(Running::new(ids, TurnOptions::default()));
         if let Some(id) = &prompt.uuid {
@@ -75,12 +79,19 @@ impl Engine {
         }
         self.note_state();
         self.record_taken(1);
-        self.clear(prompt);
-        if let Some(title) = title {
-            self.rename(&title.into());
+        let is_blank = command == Command::Blank;
+        if let Command::Clear(title) = command {
+            self.clear(prompt);
+            if let Some(title) = title {
+                self.rename(&title.into());
+            }
         }
         let init = self.init_line();
         self.send(init);
+        if is_blank {
+            let line = self.lines().warning(BLANK);
+            self.send(line);
+        }
         let Some(mut running) = self.running.take() else {
             return;
         };
@@ -89,8 +100,12 @@ impl Engine {
             stop_reason: Nullable::<StopReason>::Null,
             terminal_reason: None,
             api_error_status: Nullable::Absent,
-            result: Nullable::Value(TextOrJson::Text(Text::new())),
-            local_command: Some(Text::from_static(CLEAR)),
+            result: Nullable::Value(TextOrJson::Text(Text::from_static(if is_blank {
+                BLANK
+            } else {
+                ""
+            }))),
+            local_command: (!is_blank).then_some(Text::from_static(CLEAR)),
             ..self.result_line(&mut running, &Ending::Completed)
         };
         self.failed = false;
@@ -139,6 +154,9 @@ impl Engine {
 }
 
 const CLEAR: &str = "clear";
+/// Hosts know this text from CLI 2.1.325.
+const BLANK: &str =
+    "Blank prompt — the message was only whitespace, so nothing was sent to the model.";
 /// Other names, as CLI 2.1.325 has them.
 const ALIASES: &[&str] = &["reset", "new"];
 
@@ -174,6 +192,8 @@ mod tests {
             (json!("//clear"), None),
             (json!("/"), None),
             (json!("/CLEAR"), None),
+            (json!(" \n"), Some(Command::Blank)),
+            (json!([{"type": "text", "text": " "}]), None),
             (json!(""), None),
             (json!([]), None),
             (
