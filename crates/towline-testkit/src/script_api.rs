@@ -39,6 +39,7 @@ mod play;
 mod program;
 mod read;
 mod record;
+mod refusals;
 mod reply;
 mod routes;
 mod script;

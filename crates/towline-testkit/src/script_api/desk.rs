@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{
     Reply, Script,
-    script::SideRules,
+    script::{Refusals, SideRules},
     seen::{Seen, Side},
 };
 
@@ -80,6 +80,11 @@ impl Desk {
     /// Whether side requests count as part of the conversation.
     pub(super) fn side_rules(&self) -> SideRules {
         self.script.side_rules
+    }
+
+    /// Whether requests are refused that the API would refuse.
+    pub(super) fn refusals(&self) -> Refusals {
+        self.script.refusals
     }
 
     /// Conditions first, in order; then the replies without one, in order; then the default.

@@ -99,6 +99,7 @@ fn entry(state: &mut State, shared: &Shared, head: &Parts, body: Bytes, kind: Ki
         path: head.uri.to_string(),
         headers: headers(&head.headers),
         body,
+        refused: None,
         reply: None,
         status: None,
         end: None,

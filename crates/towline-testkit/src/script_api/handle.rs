@@ -136,6 +136,13 @@ impl ScriptApi {
         self.shared.state().record.after(0).cloned().collect()
     }
 
+    /// Why requests so far were refused, as the API would; none of them got a reply of the script.
+    #[must_use]
+    pub fn refusals(&self) -> Vec<String> {
+        let record = self.record().into_iter();
+        record.filter_map(|entry| entry.refused).collect()
+    }
+
     /// Waits until so many requests of the conversation have come in, and gives them.
     ///
     /// # Errors

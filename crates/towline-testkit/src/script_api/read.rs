@@ -11,7 +11,7 @@ use super::{
     node::{Node, Value},
     program::{is_header, is_status},
     reply::{Answer, Message, RawEvent},
-    script::SideRules,
+    script::{Refusals, SideRules},
 };
 use content::Content;
 
@@ -25,6 +25,9 @@ pub(super) fn script(mut fields: Fields<'_>) -> Result<Script, ScriptError> {
     }
     if fields.boolean("side_rules")? == Some(false) {
         script.side_rules = SideRules::Off;
+    }
+    if fields.boolean("refusals")? == Some(false) {
+        script.refusals = Refusals::Off;
     }
     fields.finish()?;
     Ok(script)

@@ -28,6 +28,9 @@ pub struct Recorded {
     pub headers: BTreeMap<String, String>,
     #[serde(serialize_with = "as_json")]
     pub(super) body: Bytes,
+    /// Why the API would refuse it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// The reply that was chosen, by its name.
     pub reply: Option<String>,
     /// The status of the response.
@@ -158,6 +161,7 @@ impl Record {
         let mut entries = self.entries.iter_mut();
         let found = entries.find(|old| (old.index, old.resets) == (entry.index, entry.resets));
         if let Some(old) = found {
+            old.refused.clone_from(&entry.refused);
             old.status = entry.status;
             old.end = entry.end;
         }
@@ -217,6 +221,7 @@ mod tests {
             path: String::new(),
             headers: BTreeMap::new(),
             body: Bytes::new(),
+            refused: None,
             reply: None,
             status: None,
             end: None,

@@ -18,8 +18,8 @@ use super::{
     play::{Body, play},
     program::Program,
     record::{End, Kind},
-    script::SideRules,
-    seen::Seen,
+    script::{Refusals, SideRules},
+    seen::{Seen, check_countable},
     shared::Shared,
 };
 
@@ -46,11 +46,12 @@ pub(super) async fn answer(
         return message(&head, body, shared, line).await;
     }
     let seen = body.as_ref().cloned().unwrap_or_default();
-    let exchange = Exchange::begin(&shared, &head, seen, kind);
-    Ok(finish(
-        exchange,
-        body.and_then(|body| plain(&head, kind, &body)),
-    ))
+    let mut exchange = Exchange::begin(&shared, &head, seen, kind);
+    let answer = body.and_then(|body| plain(&head, kind, &body));
+    if let (Kind::CountTokens, Err(error)) = (kind, &answer) {
+        exchange.entry.refused = Some(error.message.clone());
+    }
+    Ok(finish(exchange, answer))
 }
 
 fn kind(head: &Parts) -> Kind {
@@ -73,17 +74,27 @@ async fn message(
     line: Line,
 ) -> io::Result<Response<Body>> {
     let subagent = head.headers.contains_key(SUBAGENT);
+    let (side_rules, refusals) = {
+        let state = shared.state();
+        (state.desk.side_rules(), state.desk.refusals())
+    };
     let read = body.as_ref().map_err(Clone::clone);
-    let read = read.and_then(|body| Seen::read(body, subagent));
+    let read = read.and_then(|body| {
+        let seen = Seen::read(body, subagent)?;
+        match refusals {
+            Refusals::AsTheApi => seen.check().map(|()| seen),
+            Refusals::Off => Ok(seen),
+        }
+    });
     let body = body.unwrap_or_default();
     let seen = match read {
         Ok(seen) => seen,
         Err(error) => {
-            let exchange = Exchange::begin(&shared, head, body, Kind::Message);
+            let mut exchange = Exchange::begin(&shared, head, body, Kind::Message);
+            exchange.entry.refused = Some(error.message.clone());
             return Ok(finish(exchange, Err(error)));
         }
     };
-    let side_rules = shared.state().desk.side_rules();
     let seen = match side_rules {
         SideRules::BuiltIn => seen,
         SideRules::Off => seen.without_side(),
@@ -108,9 +119,7 @@ fn plain(head: &Parts, kind: Kind, body: &[u8]) -> Result<Value, ApiError> {
     let path = head.uri.path();
     match kind {
         Kind::CountTokens => {
-            serde_json::from_slice::<Value>(body).map_err(|error| {
-                ApiError::invalid_request(format!("the request body is not valid JSON: {error}"))
-            })?;
+            check_countable(body)?;
             // Four bytes a token, as the rule of thumb has it.
             Ok(json!({"input_tokens": body.len().div_ceil(4)}))
         }

@@ -31,6 +31,15 @@ pub struct Script {
     pub(super) replies: Vec<Reply>,
     pub(super) default: Option<Reply>,
     pub(super) side_rules: SideRules,
+    pub(super) refusals: Refusals,
+}
+
+/// Whether requests are refused that the API would refuse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Refusals {
+    #[default]
+    AsTheApi,
+    Off,
 }
 
 /// Who answers the requests that an agent makes for itself.
@@ -83,6 +92,13 @@ impl Script {
         self
     }
 
+    /// Takes requests that the API would refuse, for conversations with an agent that makes such.
+    #[must_use]
+    pub fn without_refusals(mut self) -> Self {
+        self.refusals = Refusals::Off;
+        self
+    }
+
     /// Goes on with another script, whose default, if it has one, wins.
     #[must_use]
     pub fn followed_by(mut self, other: Self) -> Self {
@@ -90,6 +106,9 @@ impl Script {
         self.default = other.default.or(self.default);
         if other.side_rules == SideRules::Off {
             self.side_rules = SideRules::Off;
+        }
+        if other.refusals == Refusals::Off {
+            self.refusals = Refusals::Off;
         }
         self
     }

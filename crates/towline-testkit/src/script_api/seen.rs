@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Agent, api_error::ApiError};
+use super::{Agent, api_error::ApiError, refusals};
 
 /// One request to the model.
 #[derive(Clone, Debug)]
@@ -45,32 +45,12 @@ pub enum Side {
 impl Seen {
     /// Reads a request. `subagent` says whether its headers name a subagent.
     pub(super) fn read(body: &[u8], subagent: bool) -> Result<Self, ApiError> {
-        let invalid = |what: &str| ApiError::invalid_request(what);
-        let body: Value = serde_json::from_slice(body)
-            .map_err(|error| invalid(&format!("the request body is not valid JSON: {error}")))?;
-        if !body.is_object() {
-            return Err(invalid("the request body must be a JSON object"));
-        }
-        let model = body["model"].as_str();
-        let model = model
-            .ok_or_else(|| invalid("model: Field required"))?
-            .to_owned();
+        let body = json(body)?;
+        let model = model(&body)?.to_owned();
         if !body["max_tokens"].is_u64() {
-            return Err(invalid("max_tokens: Field required"));
+            return Err(ApiError::invalid_request("max_tokens: Field required"));
         }
-        let messages = body["messages"].as_array();
-        let messages = messages.ok_or_else(|| invalid("messages: Field required"))?;
-        if messages.is_empty() {
-            return Err(invalid("messages: at least one message is required"));
-        }
-        for (index, message) in messages.iter().enumerate() {
-            let field = |name: &str| invalid(&format!("messages.{index}.{name}: Field required"));
-            message["role"].as_str().ok_or_else(|| field("role"))?;
-            let content = &message["content"];
-            if !content.is_string() && !content.is_array() {
-                return Err(field("content"));
-            }
-        }
+        let messages = messages(&body)?;
         let prompt = users(messages).rev().find_map(said);
         Ok(Self {
             streams: body["stream"].as_bool() == Some(true),
@@ -89,6 +69,11 @@ impl Seen {
         })
     }
 
+    /// Says why the API would refuse it.
+    pub(super) fn check(&self) -> Result<(), ApiError> {
+        refusals::check(&self.body)
+    }
+
     /// Whether any string of the request has these words.
     pub(super) fn contains(&self, words: &str) -> bool {
         has_string(&self.body, words)
@@ -99,6 +84,48 @@ impl Seen {
         self.side = None;
         self
     }
+}
+
+/// Checks a request that wants its tokens counted: what the model would not be asked is not counted either.
+pub(super) fn check_countable(body: &[u8]) -> Result<(), ApiError> {
+    let body = json(body)?;
+    model(&body)?;
+    messages(&body)?;
+    refusals::check(&body)
+}
+
+fn json(body: &[u8]) -> Result<Value, ApiError> {
+    let invalid = |what: &str| ApiError::invalid_request(what);
+    let body: Value = serde_json::from_slice(body)
+        .map_err(|error| invalid(&format!("the request body is not valid JSON: {error}")))?;
+    if body.is_object() {
+        Ok(body)
+    } else {
+        Err(invalid("the request body must be a JSON object"))
+    }
+}
+
+fn model(body: &Value) -> Result<&str, ApiError> {
+    let model = body["model"].as_str();
+    model.ok_or_else(|| ApiError::invalid_request("model: Field required"))
+}
+
+fn messages(body: &Value) -> Result<&[Value], ApiError> {
+    let invalid = |what: &str| ApiError::invalid_request(what);
+    let messages = body["messages"].as_array();
+    let messages = messages.ok_or_else(|| invalid("messages: Field required"))?;
+    if messages.is_empty() {
+        return Err(invalid("messages: at least one message is required"));
+    }
+    for (index, message) in messages.iter().enumerate() {
+        let field = |name: &str| invalid(&format!("messages.{index}.{name}: Field required"));
+        message["role"].as_str().ok_or_else(|| field("role"))?;
+        let content = &message["content"];
+        if !content.is_string() && !content.is_array() {
+            return Err(field("content"));
+        }
+    }
+    Ok(messages)
 }
 
 /// The messages of the user; the CLI puts `system` ones behind and between them (2.1.325).

@@ -6,6 +6,7 @@ mod failures;
 mod gates;
 mod limits;
 mod record;
+mod refusals;
 mod scripts;
 mod wire;
 

@@ -269,6 +269,7 @@ const MODULES: &[Module] = &[
     ("pocket_reconnect", &[Area::Bridge], &["Served::start"]),
     ("pocket_start", &[Area::Bridge], &["Served::start"]),
     ("pull_requests", &[Area::Agent], &["Driven::start"]),
+    ("requests", &[Area::Agent], &["Driven::start"]),
     ("resume", &[Area::Agent], &["Driven::start"]),
     ("run", &[], &[]),
     ("script_api", &[], &[]),

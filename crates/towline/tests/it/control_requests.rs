@@ -9,7 +9,7 @@ use towline_testkit::{
     waiting::eventually,
 };
 
-use crate::driven::{Driven, api, block_on, prompt, running, towline_room};
+use crate::driven::{Api, Driven, api, block_on, prompt, running, towline_room};
 use Brings::{Answer, Error, Success};
 
 /// Asks, and gives what stands under `response`.
@@ -29,7 +29,7 @@ async fn ask_and_get(agent: &mut Driven, request: Value) -> Value {
 }
 
 /// A model and how it was started.
-async fn started(room: &RealCli, replies: Vec<Reply>, arguments: &[&str]) -> (Driven, ScriptApi) {
+async fn started(room: &RealCli, replies: Vec<Reply>, arguments: &[&str]) -> (Driven, Api) {
     let api = api(Script::new(replies)).await;
     let agent = Driven::start(room, &api.url(), arguments);
     (agent, api)

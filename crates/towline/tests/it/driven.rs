@@ -4,6 +4,7 @@
 use std::{
     collections::VecDeque,
     io,
+    ops::Deref,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -51,9 +52,30 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     runtime.block_on(work)
 }
 
-/// A scripted API.
-pub(crate) async fn api(script: Script) -> ScriptApi {
-    ScriptApi::start(script).await.unwrap()
+/// A scripted API. A request that it refuses is a failure of the test.
+pub(crate) async fn api(script: Script) -> Api {
+    Api(ScriptApi::start(script).await.unwrap())
+}
+
+/// See [`api`].
+#[derive(Debug)]
+pub(crate) struct Api(ScriptApi);
+
+impl Deref for Api {
+    type Target = ScriptApi;
+
+    fn deref(&self) -> &ScriptApi {
+        &self.0
+    }
+}
+
+impl Drop for Api {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let none: [String; 0] = [];
+            assert_eq!(self.0.refusals(), none, "requests that the API refuses");
+        }
+    }
 }
 
 /// A prompt as a line.

@@ -30,6 +30,7 @@ mod pocket_pressure;
 mod pocket_reconnect;
 mod pocket_start;
 mod pull_requests;
+mod requests;
 mod resume;
 mod run;
 mod script_api;

@@ -88,7 +88,9 @@ fn the_agent_and_the_real_cli_have_the_same_conversations_now() {
         let mut plays = 1;
         loop {
             let real = play(&cli, recording, setup, &suite);
-            let outcome = conversation.compared(&suite.meant, (&real.lines, real.code), &ours);
+            let outcome = conversation
+                .compared(&suite.meant, (&real.lines, real.code), &ours)
+                .beside(&real);
             let is_settled = outcome.is_same || conversation.outcome(&suite.meant, &real).is_same;
             if is_settled || plays == MOST_PLAYS {
                 return outcome;
@@ -291,7 +293,13 @@ impl Conversation {
                 line: first.0.len(),
             });
         }
-        let differences = meant.without(&self.name, differences);
+        let mut differences = meant.without(&self.name, differences);
+        differences.extend(played.refusals.iter().map(|why| Difference {
+            kind: "request".to_owned(),
+            path: "$".to_owned(),
+            what: format!("is refused by the API: {why}"),
+            line: 0,
+        }));
         let mut report = String::new();
         let is_wanted = wanted().is_some();
         if !differences.is_empty() || is_wanted {
@@ -337,6 +345,22 @@ struct Outcome {
     name: String,
     is_same: bool,
     report: String,
+}
+
+impl Outcome {
+    /// The API must take what the real CLI asks: otherwise it refuses too much.
+    fn beside(mut self, real: &Played) -> Self {
+        for why in &real.refusals {
+            self.is_same = false;
+            writeln!(
+                self.report,
+                "== {}: the API refuses the real CLI: {why}",
+                self.name
+            )
+            .unwrap();
+        }
+        self
+    }
 }
 
 /// The agent that is looked at.

@@ -8,14 +8,14 @@ use towline_testkit::{
     script_api::{Reply, Script, ScriptApi},
 };
 
-use crate::driven::{Driven, api, block_on, prompt, towline_room};
+use crate::driven::{Api, Driven, api, block_on, prompt, towline_room};
 
 const BEGINS: &str = "Plan mode is on";
 const IS_OVER: &str = "Planning is over";
 const STDIO: [&str; 2] = ["--permission-prompt-tool", "stdio"];
 
 /// An API that says the same again and again.
-async fn patient_api() -> ScriptApi {
+async fn patient_api() -> Api {
     api(Script::new([]).default_reply(Reply::text("Yes."))).await
 }
 

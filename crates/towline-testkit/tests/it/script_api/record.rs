@@ -59,7 +59,7 @@ async fn every_kind_of_request_is_recorded() {
         [
             json!(["probe", 200, "complete", null]),
             json!(["models", 200, "complete", null]),
-            json!(["count_tokens", 200, "complete", {}]),
+            json!(["count_tokens", 400, "complete", {}]),
             json!(["unknown", 404, "complete", "no JSON"]),
             json!(["message", 400, "complete", {"a": 1}]),
         ]

@@ -50,7 +50,7 @@ fn mistakes_in_what_every_reply_has_are_named_with_their_place() {
     [[reply]] ⏎ text = 'a' ⏎ text = 'b'
       a.toml:3: not TOML: duplicate key
     x = 1
-      a.toml:1: unknown key `x`, known are `reply`, `default`, `side_rules`
+      a.toml:1: unknown key `x`, known are `reply`, `default`, `side_rules`, `refusals`
     reply = 3
       a.toml:1: reply 1: must be a table, is the number 3
     side_rules = 'no'

@@ -379,8 +379,9 @@ async fn the_echo_says_what_was_asked_and_says_it_again() {
 #[tokio::test]
 async fn the_other_paths_of_the_api_answer_without_a_script() {
     let (_api, address) = start("").await;
-    let counted = client::post(address, "/v1/messages/count_tokens?beta=true", "{\"a\": 1}").await;
-    assert_eq!(counted.body, r#"{"input_tokens":2}"#);
+    let countable = r#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#;
+    let counted = client::post(address, "/v1/messages/count_tokens?beta=true", countable).await;
+    assert_eq!(counted.body, r#"{"input_tokens":15}"#);
     let models = client::get(address, "/v1/models").await.json();
     assert_eq!(models["data"][0]["id"], "claude-scripted");
     assert_eq!(models["has_more"], false);

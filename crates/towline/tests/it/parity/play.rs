@@ -45,6 +45,8 @@ pub(crate) struct Played {
     pub(crate) code: i32,
     /// What was waited for in vain.
     pub(crate) notes: Vec<String>,
+    /// Why the API refused requests.
+    pub(crate) refusals: Vec<String>,
 }
 
 /// Has the conversation with a program, in a room of its own.
@@ -203,6 +205,11 @@ impl<'a> Play<'a> {
                 (script, steps(recording, &replies, setup))
             }
         };
+        let api = if setup.is_refused {
+            api.without_refusals()
+        } else {
+            api
+        };
         let api = ScriptApi::start(api).await.unwrap();
         let mut child = self.start(room, recording, setup, &api.url());
         let mut stdin = child.stdin.take();
@@ -231,6 +238,7 @@ impl<'a> Play<'a> {
             stderr: errors.await.unwrap(),
             code: status,
             notes: self.notes,
+            refusals: api.refusals(),
         }
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Setup {
     pub(crate) folder: Option<PathBuf>,
     /// What the API answers, where that cannot be read off the lines. A gate called `open` is never released.
     pub(crate) script: Option<String>,
+    /// Whether the API takes what it would refuse: the real CLI's requests of this conversation are such.
+    pub(crate) is_refused: bool,
     /// Lines that the host said before all others, though they were not recorded.
     pub(crate) first: Vec<String>,
     /// After how many lines of the agent the host closed its input; else at the end.
