@@ -3,6 +3,7 @@
 use crate::children::{self, Report};
 use crate::corpus::Corpus;
 use crate::decoder::{Role, Row};
+use crate::figures::{self, Better};
 use crate::measure::{self, Timing};
 use crate::proof::{self, Reading, Reference};
 use crate::report::Table;
@@ -15,11 +16,14 @@ pub fn run(corpus_path: &Path, traces_path: &Path, scripts: &Path) -> Result<boo
     let rounds = measure::rounds()?;
     let corpus = Corpus::load(corpus_path)?;
     let lines = corpus.lines();
-    let rows = rows::all();
+    let mut rows = rows::all();
+    if figures::are_wanted() {
+        rows.retain(|row| row.role != Role::Peer);
+    }
     let (reference, readings) = proof::read_all(&rows, &lines)?;
     let timings = measure::time_rows(&rows, &lines, corpus.megabytes(), rounds);
-    let reports: Vec<_> = children::ALL
-        .iter()
+    let children = children::ALL.iter().filter(|_| !figures::are_wanted());
+    let reports: Vec<_> = children
         .map(|child| (child.name, child.run(scripts, corpus_path)))
         .collect();
 
@@ -33,6 +37,17 @@ pub fn run(corpus_path: &Path, traces_path: &Path, scripts: &Path) -> Result<boo
     let recorded = traces.lines();
     println!("\nthe {} distinct recorded lines\n", recorded.len());
     roundtrip::table(&rows, &recorded)?.print();
+
+    for (row, timing) in rows.iter().zip(&timings) {
+        let name = format!("{}, MB/s", row.name);
+        // Other parsers peek, too.
+        let note = if row.name.starts_with("towline") {
+            figures::note
+        } else {
+            figures::control
+        };
+        note(&name, timing.megabytes_per_second, Better::Higher);
+    }
 
     let broken = broken_claims(&rows, &readings, &timings, &reference, &reports);
     for claim in &broken {

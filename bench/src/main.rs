@@ -7,6 +7,7 @@ mod context;
 mod corpus;
 mod decode;
 mod decoder;
+mod figures;
 mod host;
 mod items;
 mod machine;

@@ -3,6 +3,7 @@
 //! process on the way and at what is left of theirs.
 
 use crate::corpus::Corpus;
+use crate::figures::{self, Better};
 use crate::machine;
 use crate::report::Table;
 use std::env;
@@ -65,6 +66,9 @@ pub fn run(corpus: &Path, agent: &Path) -> Result<bool, Box<dyn Error>> {
         "memory per session   {:.0} KB",
         (last - before) * 1e3 / sessions as f64
     );
+    figures::note("all sessions, MB/s", megabytes / seconds, Better::Higher);
+    let each = (last - before) * 1e3 / sessions as f64;
+    figures::note("memory per session, KB", each, Better::Lower);
     println!("growth from 1/{PARTS} to the end  {growth:.1}%");
     println!("leftover processes   {left}");
     Ok(lines == sessions * script.lines && ends == sessions && growth <= MOST_GROWTH && left == 0)

@@ -4,6 +4,8 @@
 //! Prints a table and fails where a bound is missed. Runs of the two take turns, so that a slow moment of the machine
 //! hits both alike; figures are medians.
 
+#[path = "../../src/figures.rs"]
+mod figures;
 mod growth;
 mod past;
 mod process;

@@ -1,6 +1,11 @@
 //! Figures of the two agents, held against bounds and printed.
 
-use crate::{Result, report::Table, room::Room};
+use crate::{
+    Result,
+    figures::{self, Better},
+    report::Table,
+    room::Room,
+};
 
 /// One thing of the real CLI's and of ours.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +103,9 @@ impl Verdict {
     }
 
     fn row(&mut self, what: &str, figures: Pair<f64>, bound: String) {
+        figures::note(what, figures.ours, Better::Lower);
+        let real = format!("{what}, the real CLI");
+        figures::control(&real, figures.real, Better::Lower);
         self.rows.push(vec![
             what.to_owned(),
             format!("{:.1}", figures.real),

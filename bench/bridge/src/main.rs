@@ -5,6 +5,8 @@
 //! hits both alike; figures are medians.
 
 mod burst;
+#[path = "../../src/figures.rs"]
+mod figures;
 mod http;
 mod memory;
 mod pace;
@@ -20,6 +22,7 @@ mod viewer;
 
 use std::{error::Error, path::PathBuf, process::ExitCode, rc::Rc};
 
+use figures::Better;
 use memory::Course;
 use pace::{Audience, Load};
 use server::{Kind, Programs, Server};
@@ -111,6 +114,7 @@ async fn idle(programs: &Programs, rounds: usize, verdict: &mut Verdict) -> Resu
         }
     }
     let [peer, ours] = figures.map(median);
+    note("idle memory, MB", Pair { peer, ours }, Better::Lower);
     let ratio = peer / ours;
     verdict.judge(
         "idle memory, MB",
@@ -143,7 +147,9 @@ async fn bursts(programs: &Programs, rounds: usize, verdict: &mut Verdict) -> Re
         let rates = rounds.iter().map(|round| round.megabytes_a_second);
         median(rates)
     });
-    let ratio = rates[1] / rates[0];
+    let [peer, ours] = rates;
+    note("burst, MB/s of text", Pair { peer, ours }, Better::Higher);
+    let ratio = ours / peer;
     let show = |text: &dyn Fn(&[burst::Round]) -> String| Pair {
         peer: text(&figures[0]),
         ours: text(&figures[1]),
@@ -254,6 +260,13 @@ async fn paces(programs: &Programs, verdict: &mut Verdict) -> Result<(f64, f64)>
         is_whole,
     );
     let (server, _) = of(|round| round.server);
+    note("pace: p50, ms", p50, Better::Lower);
+    note("pace: p99, ms", p99, Better::Lower);
+    note(
+        "pace: processor seconds of the server",
+        server,
+        Better::Lower,
+    );
     verdict.show("  processor seconds of the server", shown(server));
     let (client, _) = of(|round| round.client);
     verdict.show("  processor seconds of the client", shown(client));
@@ -283,6 +296,13 @@ async fn hold(
     eprintln!("hold: {round:.3?}");
     end([server]).await?;
 
+    figures::note("hold: p50, ms", round.p50, Better::Lower);
+    figures::note("hold: p99, ms", round.p99, Better::Lower);
+    figures::note(
+        "hold: processor seconds of the server",
+        round.server,
+        Better::Lower,
+    );
     let ours = |ours: String| Pair {
         peer: String::new(),
         ours,
@@ -310,6 +330,11 @@ async fn hold(
     let times = format!("{:.1}, {:.1}", round.server, round.client);
     verdict.show("  processor seconds of server, client", ours(times));
     Ok(round.p99)
+}
+
+fn note(name: &str, figures: Pair<f64>, better: Better) {
+    figures::note(name, figures.ours, better);
+    figures::control(&format!("{name}, sandbox-agent"), figures.peer, better);
 }
 
 async fn both(programs: &Programs) -> Result<[Rc<Server>; 2]> {

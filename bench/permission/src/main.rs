@@ -2,6 +2,9 @@
 //!
 //! Prints times and the bounds they are held against, and fails where one is missed.
 
+#[path = "../../src/figures.rs"]
+mod figures;
+
 use std::{
     hint::black_box,
     process::ExitCode,
@@ -13,6 +16,8 @@ use towline_permission::{
     Behavior, Call, Destination, Facts, PermissionMode, Places, Policy, Rule, decide,
 };
 
+use figures::Better;
+
 fn main() -> ExitCode {
     let mut is_good = true;
     let policy = policy(200);
@@ -22,6 +27,7 @@ fn main() -> ExitCode {
         let median = median(501, || decision(&policy, tool, &input));
         all.push(median);
         println!("  {:>9.1} µs  {tool} {input}", micros(median));
+        note(&format!("{tool} {input}"), median);
     }
     all.sort();
     is_good &= within(
@@ -36,6 +42,7 @@ fn main() -> ExitCode {
     for rules in [200, 2_000, 20_000] {
         let policy = self::policy(rules);
         let median = median(101, || decision(&policy, "Bash", &input));
+        note(&format!("{rules} rules"), median);
         let each = micros(median) * 1000.0 / f64::from(rules);
         println!(
             "  {:>9.1} µs  {rules:>6} rules, {each:.0} ns each",
@@ -83,7 +90,12 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
+fn note(name: &str, time: Duration) {
+    figures::note(&format!("{name}, µs"), micros(time), Better::Lower);
+}
+
 fn within(what: &str, time: Duration, bound: Duration) -> bool {
+    note(what, time);
     let verdict = if time <= bound { "within" } else { "MORE THAN" };
     println!(
         "  {:>9.1} µs  {what}: {verdict} {:.0} µs",
