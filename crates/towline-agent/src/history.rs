@@ -15,7 +15,7 @@ use towline_protocol::{
     Block, Content, Json, Nullable, Role, Text, ToolResultBlock, ToolUseId, Wire,
 };
 
-use outline::{Outline, can_be_said, with_field};
+use outline::{Outline, can_be_said};
 
 /// The conversation.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ struct Message {
 struct Call {
     /// The id by which its result comes.
     id: String,
-    /// The id in requests: another where the model used one twice.
+    /// The id in requests: another where the model used one twice, or letters that the API does not take.
     sent_id: String,
 }
 
@@ -139,13 +139,18 @@ impl History {
 
     /// Notes a call; the call as it stands in a request.
     fn note_call(&mut self, id: String, block: Json, calls: &mut Vec<Call>) -> Json {
-        let mut sent_id = id.clone();
+        let sound = id.replace(|letter: char| !is_id_letter(letter), "_");
+        let mut sent_id = if id.is_empty() {
+            "call".to_owned()
+        } else {
+            sound.clone()
+        };
         let mut number = self.calls.len();
         while !self.calls.insert(sent_id.clone()) {
             number += 1;
-            sent_id = format!("{id}_{number}");
+            sent_id = format!("{sound}_{number}");
         }
-        let block = with_field(block, "id", &id, &sent_id);
+        let block = outline::call(block, &id, &sent_id);
         calls.push(Call { id, sent_id });
         block
     }
@@ -154,7 +159,7 @@ impl History {
     fn take_result(&mut self, id: &str, block: Json) -> Option<Json> {
         let place = self.open_calls.iter().position(|call| call.id == id)?;
         let call = self.open_calls.remove(place);
-        Some(with_field(block, "tool_use_id", &call.id, &call.sent_id))
+        Some(outline::result(block, &call.id, &call.sent_id))
     }
 
     /// Gives the calls without a result one that says so.
@@ -218,6 +223,10 @@ pub(crate) fn prompt_blocks(content: Option<&Content>) -> Vec<Json> {
         return vec![Block::text(NOTHING).to_json()];
     }
     blocks
+}
+
+fn is_id_letter(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_' || letter == '-'
 }
 
 fn interrupted(call: &str) -> Json {

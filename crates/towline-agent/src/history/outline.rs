@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 use towline_protocol::Json;
 
 /// A block by its place in a conversation.
@@ -60,12 +61,35 @@ pub(super) fn can_be_said(block: &Json) -> bool {
     matches!(Outline::of(block), Outline::Text | Outline::Other)
 }
 
-/// The block with another value of a field, which it has at present.
-pub(super) fn with_field(block: Json, name: &str, old: &str, new: &str) -> Json {
-    if old == new {
+/// A call as it stands in a request: under this id, with an object as its input.
+pub(super) fn call(block: Json, id: &str, sent_id: &str) -> Json {
+    #[derive(Deserialize)]
+    struct Call {
+        input: Option<Json>,
+    }
+    let input = block.parse::<Call>().ok().and_then(|call| call.input);
+    if input.is_some_and(|input| input.is_object()) {
+        return with_id(block, "id", id, sent_id);
+    }
+    changed(block, &[("id", sent_id.into()), ("input", json!({}))])
+}
+
+/// A result as it stands in a request: that of the call with this id.
+pub(super) fn result(block: Json, id: &str, sent_id: &str) -> Json {
+    with_id(block, "tool_use_id", id, sent_id)
+}
+
+fn with_id(block: Json, name: &str, id: &str, sent_id: &str) -> Json {
+    if id == sent_id {
         return block;
     }
-    let mut value: serde_json::Value = serde_json::from_str(block.as_str()).unwrap_or_default();
-    value[name] = new.into();
+    changed(block, &[(name, sent_id.into())])
+}
+
+fn changed(block: Json, fields: &[(&str, Value)]) -> Json {
+    let mut value: Value = serde_json::from_str(block.as_str()).unwrap_or_default();
+    for (name, field) in fields {
+        value[*name] = field.clone();
+    }
     Json::new(value.to_string()).unwrap_or(block)
 }

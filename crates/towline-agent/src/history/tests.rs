@@ -154,6 +154,33 @@ fn an_id_that_the_model_uses_again_is_another_call() {
 }
 
 #[test]
+fn a_call_that_the_api_would_not_take_is_sent_in_a_form_that_it_takes() {
+    let mut list = call("a b:c");
+    list["input"] = json!([1]);
+    let mut none = call("");
+    none.as_object_mut().unwrap().remove("input");
+    check(
+        "ids with other letters, inputs that are no objects",
+        &[
+            User(json!([text("go")])),
+            Assistant(json!([list, none])),
+            User(json!([result("", "2"), result("a b:c", "1")])),
+        ],
+        &[
+            ("user", json!([text("go")])),
+            (
+                "assistant",
+                json!([
+                    call("a_b_c"),
+                    json!({"type": "tool_use", "id": "call", "name": "Bash", "input": {}})
+                ]),
+            ),
+            ("user", json!([result("call", "2"), result("a_b_c", "1")])),
+        ],
+    );
+}
+
+#[test]
 fn what_only_the_model_says_is_no_part_of_a_prompt() {
     let server = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
     let found = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});

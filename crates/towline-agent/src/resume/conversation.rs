@@ -165,18 +165,10 @@ impl Conversation {
 
 impl Answer {
     fn add(&mut self, block: &Block) {
-        match block {
-            Block::ToolUse(call) => {
-                let mut call = call.clone();
-                call.input = call
-                    .input
-                    .filter(Json::is_object)
-                    .or(Some(Json::empty_object()));
-                self.calls.push(call.id.detached());
-                self.blocks.push(Block::ToolUse(call).to_standard_json());
-            }
-            other => self.blocks.push(other.to_standard_json()),
+        if let Block::ToolUse(call) = block {
+            self.calls.push(call.id.detached());
         }
+        self.blocks.push(block.to_standard_json());
     }
 }
 

@@ -56,11 +56,15 @@ pub(super) fn check_texts(body: &Value, messages: &[Message<'_>]) -> Result<(), 
     Ok(())
 }
 
-/// A request ends with the user's side, but for the models of before that go on from what they seem to have begun.
+/// A request ends with the user's side, but for an answer that was paused in the API's own tools (`pause_turn`), and for the
+/// models of before, which go on from any beginning.
 pub(super) fn check_end(body: &Value, messages: &[Message<'_>]) -> Result<(), ApiError> {
     let Some(last) = messages.last().filter(|last| last.role == "assistant") else {
         return Ok(());
     };
+    if last.blocks().any(|block| block.kind() == "server_tool_use") {
+        return Ok(());
+    }
     let model = body["model"].as_str().unwrap_or_default();
     if !MODELS_THAT_GO_ON.iter().any(|part| model.contains(part)) {
         return refuse(

@@ -354,6 +354,13 @@ async fn a_last_word_of_the_assistant() {
         "This model does not support assistant message prefill. The conversation must end with a user message.",
     )
     .await;
+    let server =
+        json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}});
+    taken(
+        "an answer that was paused",
+        talk([user("go"), assistant(json!([text("I look."), server]))]),
+    )
+    .await;
     taken("one that does", end("claude-haiku-4-5-20251001", "so")).await;
     refused(
         "one that cannot go on from a space",
