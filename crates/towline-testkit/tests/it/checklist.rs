@@ -21,8 +21,8 @@ fn every_statement_is_shown_by_a_test_of_its_area() {
     let document = fs::read_to_string(format!("{ROOT}PROTOCOL.md")).unwrap();
     let (rows, mut problems) = checklist(&document);
     problems.extend(rows.iter().flat_map(unshown));
-    let (differences, misformed) = differences(&document);
-    problems.extend(misformed);
+    let (differences, malformed) = differences(&document);
+    problems.extend(malformed);
     problems.extend(rows.iter().flat_map(|row| contradicts(row, &differences)));
     let list: String = problems.iter().map(|one| format!("\n  {one}")).collect();
     assert!(problems.is_empty(), "{} to fix:{list}", problems.len());
@@ -391,11 +391,11 @@ fn a_statement_and_the_decision_that_it_points_to_agree_on_what_is_built() {
              | It works [A7] | {area} | {shown} |\n"
         );
         let (rows, mut problems) = checklist(&document);
-        let (decisions, misformed) = differences(&document);
-        if misformed.is_empty() {
+        let (decisions, malformed) = differences(&document);
+        if malformed.is_empty() {
             problems.extend(rows.iter().flat_map(|row| contradicts(row, &decisions)));
         } else {
-            problems.extend(misformed);
+            problems.extend(malformed);
         }
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(told.is_empty(), expected.is_empty(), "{decision}: {told:?}");
