@@ -3,10 +3,12 @@
 //! tree-sitter does the parsing. This walks over its tree once and says what matters for permissions. A tree with an error
 //! in it is [broken](Script::is_broken), and nothing is concluded from it that would allow anything.
 
+mod kind;
+mod unseen;
 mod value;
 mod walk;
 
-use std::{borrow::Cow, ops::ControlFlow};
+use std::{borrow::Cow, collections::HashSet, ops::ControlFlow};
 
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
@@ -103,6 +105,12 @@ pub(crate) enum Opaque {
     EscapedBlank,
     /// A blank that only looks like one.
     UnicodeBlank,
+    /// `a[…]=1`, where the index is more than a number.
+    Subscript,
+    /// `select x in …`.
+    Menu,
+    /// A part of the line that this engine does not know how to read.
+    Unknown,
 }
 
 impl Opaque {
@@ -130,12 +138,20 @@ impl Opaque {
             Self::Assignments => "an assignment cannot be checked before it runs",
             Self::EscapedBlank => "a blank behind a backslash",
             Self::UnicodeBlank => "a blank that is no ASCII blank",
+            Self::Subscript => "the index of an array may run a command",
+            Self::Menu => "a menu of `select` cannot be checked before it runs",
+            Self::Unknown => "a part of the line that cannot be checked before it runs",
         }
     }
 }
 
 /// Takes a command line apart. `variables` are those whose values are known.
 pub(crate) fn parse(line: &str, variables: &Variables) -> Script {
+    parse_at(line, variables, 0)
+}
+
+/// The same for a piece of a line, so many levels down.
+fn parse_at(line: &str, variables: &Variables, level: usize) -> Script {
     let mut script = Script::default();
     if line.len() > LONGEST {
         script.is_broken = true;
@@ -157,8 +173,12 @@ pub(crate) fn parse(line: &str, variables: &Variables) -> Script {
         variables: variables.clone(),
         depth: 0,
         words: 0,
+        seen: HashSet::new(),
+        data: Vec::new(),
+        level,
     };
     walk.statement(root, Place::Line, false);
+    walk.unseen(root);
     walk.script
 }
 
@@ -218,6 +238,9 @@ const MOST_WORDS: usize = 5_000;
 const LONGEST: usize = 1 << 20;
 /// Deeper nesting is not looked into: each level is a call of the walk.
 const DEEPEST: usize = 100;
+/// So many texts that the grammar leaves alone are parsed on their own, and so many levels of them.
+const MOST_PIECES: usize = 16;
+const MOST_LEVELS: usize = 4;
 
 fn is_unicode_blank(c: char) -> bool {
     !c.is_ascii()

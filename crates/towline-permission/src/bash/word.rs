@@ -87,26 +87,6 @@ impl Variables {
     }
 }
 
-/// Whether a node of this kind is one word.
-pub(crate) fn is_word(kind: &str) -> bool {
-    matches!(
-        kind,
-        "word"
-            | "string"
-            | "raw_string"
-            | "concatenation"
-            | "number"
-            | "simple_expansion"
-            | "expansion"
-            | "command_substitution"
-            | "process_substitution"
-            | "arithmetic_expansion"
-            | "ansi_c_string"
-            | "translated_string"
-            | "brace_expression"
-    )
-}
-
 /// Whether the shell looks for files that match: a special character outside of quotes.
 pub(crate) fn has_glob(node: Node<'_>, line: &str) -> bool {
     let text = line.get(node.byte_range()).unwrap_or_default();

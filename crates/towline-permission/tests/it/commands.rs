@@ -47,6 +47,52 @@ fn what_is_forbidden_is_found_wherever_it_stands() {
 }
 
 #[test]
+fn a_command_in_the_index_of_an_array_does_not_run_unasked() {
+    let modes = [
+        PermissionMode::Default,
+        PermissionMode::Plan,
+        PermissionMode::AcceptEdits,
+    ];
+    for command in [
+        "a[$(touch X)]=1",
+        "a[$(touch X)]+=1",
+        "a[`touch X`]=1",
+        "a[\"$(touch X)\"]=1",
+        "a[b[$(touch X)]]=1",
+        "a[$(touch X)]=1 ls",
+        "a[$((b[$(touch X)]))]=1",
+        "for i in 1; do a[$(touch X)]=$i; done",
+        "x='b[$(touch X)]'; a[x]=1",
+        "echo ${a[$(touch X)]}",
+        "echo $((a[$(touch X)]))",
+        "echo $[a[$(touch X)]]",
+        "echo ${b/$(touch X)/y}",
+        "echo ${b/`touch X`/y}",
+        "echo ${b#$(touch X)}",
+        "[[ a =~ $(touch X) ]]",
+        "[[ a == *$(touch X)* ]]",
+        "[[ -v 'a[$(touch X)]' ]]",
+        "case a in $(touch X)) ls;; esac",
+        "select x in a; do ls; done",
+    ] {
+        for mode in &modes {
+            let session = Session::new(mode.clone());
+            assert_eq!(run(&session, command), Ask, "{command} in {mode}");
+        }
+        let quiet = Session::new(PermissionMode::DontAsk);
+        assert_eq!(run(&quiet, command), Deny, "{command}");
+        let free = Session::new(PermissionMode::BypassPermissions).deny("Bash(touch:*)");
+        if command.contains("touch X") && !command.contains('\'') {
+            assert_eq!(run(&free, command), Deny, "{command}");
+        }
+    }
+    let session = Session::new(PermissionMode::Default);
+    for command in ["echo \"a <(b)\"", "echo '$(b)'", "echo \"a[0]\""] {
+        assert_eq!(run(&session, command), Allow, "{command}");
+    }
+}
+
+#[test]
 fn ways_around_a_rule_that_forbids_are_asked_about() {
     let rules = ["Bash(rm:*)", "Read(secret/**)"];
     for command in [

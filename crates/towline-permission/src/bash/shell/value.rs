@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{DEEPEST, MOST_WORDS, Opaque, Place, walk::Walk};
+use super::{DEEPEST, MOST_WORDS, Opaque, Place, kind::Kind, walk::Walk};
 use crate::bash::word::{self, Word};
 
 impl<'l> Walk<'l> {
@@ -13,13 +13,18 @@ impl<'l> Walk<'l> {
             return;
         }
         self.depth += 1;
-        let mut cursor = node.walk();
-        if node.named_child_count() == 0 || word::is_word(node.kind()) {
-            self.word(node);
-        } else {
-            for child in node.named_children(&mut cursor) {
-                self.words_in(child);
+        match Kind::of(node.kind()) {
+            Some(Kind::Expansion | Kind::Word | Kind::Unparsed) => {
+                self.word(node);
             }
+            Some(Kind::Parts) => {
+                let mut cursor = node.walk();
+                for child in node.named_children(&mut cursor) {
+                    self.words_in(child);
+                }
+            }
+            Some(Kind::Data) => {}
+            _ => self.statement(node, Place::Substitution, false),
         }
         self.depth -= 1;
     }
@@ -64,6 +69,9 @@ impl<'l> Walk<'l> {
 
     fn value_of(&mut self, node: Node<'_>, quoted: bool) -> Option<String> {
         let text = self.text(node);
+        if Kind::of(node.kind()) == Some(Kind::Expansion) {
+            self.saw(node);
+        }
         match node.kind() {
             "word" | "extglob_pattern" | "regex" | "test_operator" | "special_variable_name" => {
                 if word::has_escaped_blank(text) {
@@ -101,6 +109,7 @@ impl<'l> Walk<'l> {
             }
             "command_substitution" => {
                 if let Some(quoted_text) = self.quoted_text(node).filter(|_| quoted) {
+                    self.data.push(node.byte_range());
                     return Some(quoted_text.to_owned());
                 }
                 self.opaque(if quoted {

@@ -1,8 +1,10 @@
 //! The statements and commands of a tree.
 
+use std::{collections::HashSet, ops::Range};
+
 use tree_sitter::Node;
 
-use super::{Command, DEEPEST, MOST_WORDS, Opaque, Place, Redirect, Script};
+use super::{Command, DEEPEST, MOST_WORDS, Opaque, Place, Redirect, Script, kind::Kind};
 use crate::bash::word::{self, Variables, Word};
 
 /// The walk over the tree of a line.
@@ -12,6 +14,12 @@ pub(super) struct Walk<'l> {
     pub(super) variables: Variables,
     pub(super) depth: usize,
     pub(super) words: usize,
+    /// The nodes at which something runs or is replaced, as far as the walk has been there.
+    pub(super) seen: HashSet<usize>,
+    /// Where text stands that is data, although its nodes look as if they ran.
+    pub(super) data: Vec<Range<usize>>,
+    /// Lines that this one is a part of.
+    pub(super) level: usize,
 }
 
 impl<'l> Walk<'l> {
@@ -29,56 +37,57 @@ impl<'l> Walk<'l> {
             return;
         }
         self.depth += 1;
-        match node.kind() {
-            "command" | "declaration_command" | "unset_command" | "test_command" => {
-                self.command(node, place, in_pipe, Vec::new());
-            }
-            "redirected_statement" => self.redirected(node, place, in_pipe),
-            "pipeline" => self.children(node, place, true),
-            "subshell" => {
-                self.opaque(Opaque::Subshell);
-                self.children(node, Place::Subshell, in_pipe);
-            }
-            "compound_statement" => {
-                self.opaque(Opaque::Group);
-                self.children(node, deeper(place), in_pipe);
-            }
-            "c_style_for_statement" => {
-                self.opaque(Opaque::Group);
-                self.children(node, deeper(place), in_pipe);
-            }
-            "function_definition" => {
-                self.opaque(Opaque::Function);
-                self.children(node, deeper(place), in_pipe);
-            }
-            "case_statement" => {
-                self.opaque(Opaque::Case);
-                self.children(node, deeper(place), in_pipe);
-            }
-            "variable_assignment" => {
+        match Kind::of(node.kind()) {
+            Some(Kind::Command) => self.command(node, place, in_pipe, Vec::new()),
+            Some(Kind::Redirected) => self.redirected(node, place, in_pipe),
+            Some(Kind::Pipeline) => self.parts(node, place, true),
+            Some(Kind::Subshell) => self.compound(node, Opaque::Subshell, Place::Subshell, in_pipe),
+            Some(Kind::Group) => self.compound(node, Opaque::Group, deeper(place), in_pipe),
+            Some(Kind::Function) => self.compound(node, Opaque::Function, deeper(place), in_pipe),
+            Some(Kind::Case) => self.compound(node, Opaque::Case, deeper(place), in_pipe),
+            Some(Kind::Assignment) => {
                 self.assignment(node, true);
             }
-            "variable_assignments" => {
-                self.opaque(Opaque::Assignments);
-                self.children(node, place, in_pipe);
-            }
-            "for_statement" => {
-                if let Some(name) = node.child_by_field_name("variable") {
-                    let name = self.text(name);
-                    if word::changes_commands(name) {
-                        self.opaque(Opaque::Assignments);
-                    }
-                    self.variables.set(name, None);
-                }
-                self.children(node, place, in_pipe);
-            }
-            "comment" | "variable_name" | "heredoc_body" | "heredoc_end" => {}
-            kind if word::is_word(kind) => {
+            Some(Kind::Assignments) => self.compound(node, Opaque::Assignments, place, in_pipe),
+            Some(Kind::For) => self.loop_over(node, place, in_pipe),
+            Some(Kind::Expansion | Kind::Word | Kind::Unparsed) => {
                 self.word(node);
             }
-            _ => self.children(node, place, in_pipe),
+            Some(Kind::Parts) => self.parts(node, place, in_pipe),
+            Some(Kind::Data) => {}
+            None => self.compound(node, Opaque::Unknown, Place::Substitution, in_pipe),
         }
         self.depth -= 1;
+    }
+
+    /// A statement that is a question by itself, whatever is in it.
+    fn compound(&mut self, node: Node<'_>, what: Opaque, place: Place, in_pipe: bool) {
+        self.opaque(what);
+        self.parts(node, place, in_pipe);
+    }
+
+    fn parts(&mut self, node: Node<'_>, place: Place, in_pipe: bool) {
+        self.saw(node);
+        self.children(node, place, in_pipe);
+    }
+
+    pub(super) fn saw(&mut self, node: Node<'_>) {
+        self.seen.insert(node.id());
+    }
+
+    /// `for` sets a variable to values that are not known; `select` asks a person for one.
+    fn loop_over(&mut self, node: Node<'_>, place: Place, in_pipe: bool) {
+        if node.child(0).is_some_and(|word| word.kind() == "select") {
+            self.opaque(Opaque::Menu);
+        }
+        if let Some(name) = node.child_by_field_name("variable") {
+            let name = self.text(name);
+            if word::changes_commands(name) {
+                self.opaque(Opaque::Assignments);
+            }
+            self.variables.set(name, None);
+        }
+        self.parts(node, place, in_pipe);
     }
 
     pub(super) fn children(&mut self, node: Node<'_>, place: Place, in_pipe: bool) {
@@ -94,6 +103,7 @@ impl<'l> Walk<'l> {
 
     /// A statement with redirections, which belong to its last command.
     fn redirected(&mut self, node: Node<'_>, place: Place, in_pipe: bool) {
+        self.saw(node);
         let mut cursor = node.walk();
         let mut redirects = Vec::new();
         let mut here = false;
@@ -109,7 +119,9 @@ impl<'l> Walk<'l> {
         }
         let before = self.script.commands.len();
         match body {
-            Some(body) if is_simple(body) => self.command(body, place, in_pipe, redirects),
+            Some(body) if Kind::of(body.kind()) == Some(Kind::Command) => {
+                self.command(body, place, in_pipe, redirects)
+            }
             Some(body) => {
                 self.statement(body, place, in_pipe);
                 match self.script.commands[before..].last_mut() {
@@ -144,6 +156,7 @@ impl<'l> Walk<'l> {
     }
 
     fn command(&mut self, node: Node<'_>, place: Place, in_pipe: bool, redirects: Vec<Redirect>) {
+        self.saw(node);
         let mut command = Command {
             redirects,
             place,
@@ -253,9 +266,15 @@ impl<'l> Walk<'l> {
 
     /// `NAME=value`, remembered if it stays.
     fn assignment(&mut self, node: Node<'_>, stays: bool) -> Option<(String, Word)> {
-        let name = node
-            .child_by_field_name("name")
-            .map(|name| self.text(name))?;
+        self.saw(node);
+        let target = node.child_by_field_name("name")?;
+        let name = match target.child_by_field_name("name") {
+            Some(name) => {
+                self.subscript(target);
+                self.text(name)
+            }
+            None => self.text(target),
+        };
         let value = match node.child_by_field_name("value") {
             Some(value) => self.word(value),
             None => Word::literal(""),
@@ -267,6 +286,20 @@ impl<'l> Walk<'l> {
             self.variables.set(name, value.value.clone());
         }
         Some((name.to_owned(), value))
+    }
+
+    /// `NAME[index]`. The shell evaluates the index, and a name in it, and what that name holds: any of them may run a
+    /// command.
+    fn subscript(&mut self, node: Node<'_>) {
+        let index = node.child_by_field_name("index");
+        let is_number = |index: Node<'_>| {
+            let text = self.text(index);
+            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if !index.is_some_and(is_number) {
+            self.opaque(Opaque::Subscript);
+        }
+        self.words_in(node);
     }
 
     fn redirect(&mut self, node: Node<'_>) -> Option<Redirect> {
@@ -296,14 +329,17 @@ impl<'l> Walk<'l> {
     /// The text of a here-document is data, unless the shell expands it.
     fn here_document(&mut self, node: Node<'_>, place: Place, redirects: &mut Vec<Redirect>) {
         let mut cursor = node.walk();
+        let mut is_data = false;
         for child in node.named_children(&mut cursor) {
             match child.kind() {
                 "heredoc_start" => {
                     let start = self.text(child);
-                    if !start.contains(['\'', '"', '\\']) {
+                    is_data = start.contains(['\'', '"', '\\']);
+                    if !is_data {
                         self.opaque(Opaque::HereDocument);
                     }
                 }
+                "heredoc_body" if is_data => self.data.push(child.byte_range()),
                 "heredoc_body" => self.words_in(child),
                 "heredoc_end" => {}
                 "file_redirect" => {
@@ -318,13 +354,6 @@ impl<'l> Walk<'l> {
             }
         }
     }
-}
-
-fn is_simple(node: Node<'_>) -> bool {
-    matches!(
-        node.kind(),
-        "command" | "declaration_command" | "unset_command" | "test_command"
-    )
 }
 
 fn deeper(place: Place) -> Place {

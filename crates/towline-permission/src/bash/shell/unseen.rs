@@ -1,0 +1,96 @@
+//! A second look at the tree: what the walk has not been at, and what the grammar itself did not look into.
+//!
+//! The walk goes from a node to the children that it knows to matter. A place that it forgets would be a command that
+//! runs without a question, so that each forgotten place is made one here.
+
+use tree_sitter::Node;
+
+use super::{MOST_LEVELS, MOST_PIECES, Opaque, Place, kind::Kind, parse_at, walk::Walk};
+
+impl Walk<'_> {
+    /// Makes a question of each active node that the walk has not been at, and takes in its commands.
+    pub(super) fn unseen(&mut self, root: Node<'_>) {
+        let mut cursor = root.walk();
+        let mut pieces = 0;
+        loop {
+            let node = cursor.node();
+            // Broken is as strict as it gets, and the walk may have stopped because of it.
+            if self.script.is_broken {
+                return;
+            }
+            let is_data = node.is_named() && self.is_data(node);
+            if node.is_named() && !is_data {
+                self.look_at(node, &mut pieces);
+            }
+            if !is_data && cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn is_data(&self, node: Node<'_>) -> bool {
+        let inner = node.byte_range();
+        self.data
+            .iter()
+            .any(|data| data.start <= inner.start && inner.end <= data.end)
+    }
+
+    fn look_at(&mut self, node: Node<'_>, pieces: &mut usize) {
+        let is_seen = self.seen.contains(&node.id());
+        match Kind::of(node.kind()) {
+            Some(Kind::Unparsed) => self.look_into(node, pieces),
+            Some(kind) if is_seen || !kind.is_active() => {}
+            None if is_seen => {}
+            _ => {
+                self.opaque(Opaque::Unknown);
+                self.statement(node, Place::Substitution, false);
+            }
+        }
+    }
+
+    /// A text that the grammar takes for one piece, such as the pattern of `${x/pattern/}`: a substitution in it runs.
+    fn look_into(&mut self, node: Node<'_>, pieces: &mut usize) {
+        let text = self.text(node);
+        // In double quotes a command used as a file is text.
+        let openers = match node.kind() {
+            "string_content" | "heredoc_content" => &OPENERS[..4],
+            _ => OPENERS,
+        };
+        for (place, _) in text.char_indices() {
+            let rest = &text[place..];
+            let is_escaped = text[..place]
+                .bytes()
+                .rev()
+                .take_while(|byte| *byte == b'\\')
+                .count()
+                % 2
+                == 1;
+            if is_escaped || !openers.iter().any(|opener| rest.starts_with(opener)) {
+                continue;
+            }
+            self.opaque(Opaque::Substitution);
+            *pieces += 1;
+            if *pieces > MOST_PIECES || self.level >= MOST_LEVELS {
+                self.script.is_broken = true;
+                return;
+            }
+            let inner = parse_at(rest, &self.variables, self.level + 1);
+            self.script.is_broken |= inner.is_broken;
+            self.script.opaque.extend(inner.opaque);
+            self.script
+                .commands
+                .extend(inner.commands.into_iter().map(|command| super::Command {
+                    place: Place::Substitution,
+                    ..command
+                }));
+        }
+    }
+}
+
+/// What begins something that the shell expands.
+const OPENERS: &[&str] = &["$(", "${", "$[", "`", "<(", ">("];
