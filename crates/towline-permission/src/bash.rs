@@ -4,6 +4,7 @@ mod against;
 mod harmless;
 mod hidden;
 mod located;
+mod moved;
 mod pattern;
 mod question;
 mod rules;
@@ -147,6 +148,10 @@ impl<'c> Case<'c> {
         }
         if let Some(question) = protected.or_else(|| self.path_question()) {
             return question.decision(self);
+        }
+        if let Some(path) = self.moved_meanwhile() {
+            let words = format!("the line puts something else at {path} before it touches it");
+            return Decision::ask(Reason::Other(words)).suggest(Vec::new());
         }
         if self.script.in_background {
             return self.background();

@@ -82,7 +82,7 @@ pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
                 written.extend_from_slice(files);
             }
         }
-        _ => read.extend(read_by(name, arguments, &plain)),
+        _ => read.extend(read_by(words, name, &plain)),
     }
     let touched = |access: Access| {
         move |word| Touched {
@@ -97,7 +97,8 @@ pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
 }
 
 /// The files that a program reads, of what it is given.
-fn read_by(name: &str, arguments: &[Word], plain: &[Word]) -> Vec<Word> {
+fn read_by(words: &[Word], name: &str, plain: &[Word]) -> Vec<Word> {
+    let arguments = &words[1..];
     match name {
         _ if READERS.contains(&name) => plain.to_vec(),
         "cd" if plain.is_empty() => vec![Word::literal("~")],
@@ -127,9 +128,20 @@ fn read_by(name: &str, arguments: &[Word], plain: &[Word]) -> Vec<Word> {
                 .filter(|pair| FIND_FILES.contains(&pair[0].known()));
             paths.chain(named.map(|pair| &pair[1])).cloned().collect()
         }
+        _ if NO_PATHS.contains(&name) => Vec::new(),
+        // Of a program that is allowed to run because it only reads, any word may be the file.
+        _ if harmless::only_reads(words) => plain.to_vec(),
         _ => Vec::new(),
     }
 }
+
+/// Programs that open no file by the words that they are given.
+const NO_PATHS: &[&str] = &[
+    "[", "arch", "basename", "cal", "date", "dirname", "docker", "echo", "expr", "false", "free",
+    "groups", "help", "history", "hostname", "id", "ip", "locale", "man", "netstat", "node",
+    "nproc", "pgrep", "printf", "ps", "pwd", "python", "python3", "seq", "sleep", "ss", "test",
+    "tput", "tr", "true", "type", "uname", "uptime", "which", "whoami",
+];
 
 fn begins(word: &Word, flags: &[&str]) -> bool {
     flags.iter().any(|flag| word.known().starts_with(flag))
@@ -190,16 +202,14 @@ const FIND_FILES: &[&str] = &[
     "-wholename",
 ];
 
-/// The path in the value of a flag.
+/// The path in the value of a flag: whatever stands behind `=`, or what looks like one directly behind the letter.
 fn path_in_flag(flag: &Word) -> Option<Word> {
     let text = flag.known();
-    let value = match text.split_once('=') {
-        Some((_, value)) => value,
-        None => &text[text.find(['/', '~', '.'])?..],
-    };
-    value
-        .contains(['/', '~', '.'])
-        .then(|| Word::literal(value))
+    if let Some((_, value)) = text.split_once('=') {
+        return Some(Word::literal(value));
+    }
+    let value = &text[text.find(['/', '~', '.'])?..];
+    Some(Word::literal(value))
 }
 
 /// What is no flag; everything behind `--`.

@@ -214,36 +214,11 @@ pub(crate) fn unescape_quoted(text: &str) -> String {
     out
 }
 
-/// Whether a variable changes what later commands are, where they look, or what they start.
-pub(crate) fn changes_commands(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "_",
-        "CDPATH",
-        "EDITOR",
-        "ENV",
-        "FPATH",
-        "HOME",
-        "IFS",
-        "MANPAGER",
-        "NODE_OPTIONS",
-        "OLDPWD",
-        "PAGER",
-        "PATH",
-        "PROMPT_COMMAND",
-        "PWD",
-        "SHELL",
-        "SHELLOPTS",
-        "VISUAL",
-    ];
-    const BEGINNINGS: &[&str] = &[
-        "BASH", "DYLD_", "GIT_", "LD_", "LESS", "PERL", "PS", "PYTHON", "RUBY", "RIPGREP", "JQ",
-    ];
-    let is_blank = name.bytes().all(|byte| byte == b'_');
-    is_blank
-        || NAMES.contains(&name)
-        || BEGINNINGS
-            .iter()
-            .any(|beginning| name.starts_with(beginning))
+/// Whether a value is one bare word that names no path.
+pub(crate) fn is_bare(value: &str) -> bool {
+    value
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_-.:@%+,".contains(c))
 }
 
 /// Whether a test may evaluate what stands in it: a subscript, an expansion, a number that is a name.

@@ -93,6 +93,112 @@ fn a_command_in_the_index_of_an_array_does_not_run_unasked() {
 }
 
 #[test]
+fn a_program_that_reads_does_not_run_unasked_with_a_flag_or_word_that_is_not_known() {
+    let session = Session::new(PermissionMode::Default)
+        .link("/made/project/way", "/etc")
+        .link("/made/project/way/passwd", "/etc/passwd");
+    for command in [
+        "git tag -l -d v1",
+        "git blame -S F",
+        "git blame --contents F",
+        "git blame --ignore-revs-file F",
+        "git rev-parse --glob=x",
+        "git log --output=x",
+        "git diff --ext-diff",
+        "git grep --open-files-in-pager x",
+        "docker inspect --zzz v1",
+        "fd --output X",
+        "fd . /etc",
+        "ss x",
+        "ss -K",
+        "printf *",
+        "printf -v x y",
+        "man ./x",
+        "rg --pre x y",
+        "sort -o x y",
+        "sort --compress-program=x y",
+        "date -s x",
+        "tree --fromfile /etc/passwd",
+        "tree -o x",
+        "tree /etc",
+        "du /etc",
+        "du --files0-from=/etc/passwd",
+        "du --files0-from=way",
+        "wc --files0-from=way",
+        "TMPDIR=/etc; ls",
+        "XDG_CONFIG_HOME=x; git status",
+        "foo=1; ls",
+        "for PATH in x; do ls; done",
+        "grep x way/passwd",
+    ] {
+        assert_eq!(run(&session, command), Ask, "{command}");
+    }
+    for command in [
+        "git log --oneline -5",
+        "git diff --stat HEAD~1",
+        "git status -sb",
+        "git branch -a",
+        "grep -rn x src",
+        "grep -A 3 -i x a.txt",
+        "rg -n --hidden x",
+        "sort -rn a.txt",
+        "tree -L 2",
+        "du -sh src",
+        "ls -la src",
+        "cat *.txt",
+        "head -n 5 a.txt",
+        "jq .name a.json",
+        "date +%s",
+        "ps aux",
+        "NODE_ENV=test ls",
+        "CI=1; ls",
+    ] {
+        assert_eq!(run(&session, command), Allow, "{command}");
+    }
+}
+
+#[test]
+fn a_program_that_starts_another_does_not_hide_it_from_a_rule_that_forbids() {
+    let free = Session::new(PermissionMode::Default)
+        .allow("Bash")
+        .deny("Bash(rm:*)");
+    for command in [
+        "nsenter rm a",
+        "nsenter -t 1 rm a",
+        "pkexec rm a",
+        "ltrace -f rm a",
+        "setpriv --reuid 1 rm a",
+        "runuser -u bob rm a",
+        "uv run rm a",
+        "faketime yesterday rm a",
+        "systemd-run rm a",
+        "${x/$(rm a)/y}",
+        "a[$(rm a)]=1",
+    ] {
+        assert_eq!(run(&free, command), Deny, "{command}");
+    }
+}
+
+#[test]
+fn a_path_is_not_judged_by_what_lay_there_before_the_line_moved_it() {
+    let session = Session::new(PermissionMode::AcceptEdits)
+        .directory("/made/project/sub")
+        .link("/made/project/way", "/etc");
+    for command in [
+        "mv sub d && touch d/x",
+        "mv sub d; cat d/x",
+        "mv way d && cat d",
+    ] {
+        assert_eq!(run(&session, command), Ask, "{command}");
+    }
+    for command in ["mv a.txt b.txt && cat b.txt", "mv sub d && ls src"] {
+        assert_eq!(run(&session, command), Allow, "{command}");
+    }
+    let linker = Session::new(PermissionMode::Default).allow("Bash(ln:*)");
+    assert_eq!(run(&linker, "ln -s /etc d && cat d/passwd"), Ask);
+}
+
+#[test]
 fn ways_around_a_rule_that_forbids_are_asked_about() {
     let rules = ["Bash(rm:*)", "Read(secret/**)"];
     for command in [

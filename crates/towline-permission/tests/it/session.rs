@@ -50,6 +50,12 @@ impl Session {
         self
     }
 
+    /// A directory that is there.
+    pub(crate) fn directory(mut self, path: &str) -> Self {
+        self.facts.directories.insert(path.to_owned());
+        self
+    }
+
     /// A link, and where it leads.
     pub(crate) fn link(mut self, from: &str, to: &str) -> Self {
         self.facts.links.insert(from.to_owned(), to.to_owned());

@@ -5,7 +5,10 @@ use std::{collections::HashSet, ops::Range};
 use tree_sitter::Node;
 
 use super::{Command, DEEPEST, MOST_WORDS, Opaque, Place, Redirect, Script, kind::Kind};
-use crate::bash::word::{self, Variables, Word};
+use crate::bash::{
+    word::{self, Variables, Word},
+    wrapper,
+};
 
 /// The walk over the tree of a line.
 pub(super) struct Walk<'l> {
@@ -81,11 +84,8 @@ impl<'l> Walk<'l> {
             self.opaque(Opaque::Menu);
         }
         if let Some(name) = node.child_by_field_name("variable") {
-            let name = self.text(name);
-            if word::changes_commands(name) {
-                self.opaque(Opaque::Assignments);
-            }
-            self.variables.set(name, None);
+            self.opaque(Opaque::Assignments);
+            self.variables.set(self.text(name), None);
         }
         self.parts(node, place, in_pipe);
     }
@@ -230,12 +230,10 @@ impl<'l> Walk<'l> {
             && !command.assignments.is_empty()
         {
             // Only variables, after all.
-            let names: Vec<String> = command
-                .assignments
-                .into_iter()
-                .map(|(name, _)| name)
-                .collect();
-            if names.iter().any(|name| word::changes_commands(name)) {
+            let is_safe = |(name, value): &(String, Word)| {
+                wrapper::is_safe_variable(name) && word::is_bare(&value.raw)
+            };
+            if !command.assignments.iter().all(is_safe) {
                 self.opaque(Opaque::Assignments);
             }
             return;
@@ -279,7 +277,8 @@ impl<'l> Walk<'l> {
             Some(value) => self.word(value),
             None => Word::literal(""),
         };
-        if stays && word::changes_commands(name) {
+        // It may be exported, and change what later commands do.
+        if stays && !(wrapper::is_safe_variable(name) && word::is_bare(&value.raw)) {
             self.opaque(Opaque::Assignments);
         }
         if stays {
