@@ -75,6 +75,12 @@ impl RealCli {
         Ok(Self { program, room })
     }
 
+    /// The file of the program.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// The folder it works in.
     #[must_use]
     pub fn project(&self) -> PathBuf {

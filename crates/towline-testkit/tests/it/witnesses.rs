@@ -242,6 +242,7 @@ const MODULES: &[Module] = &[
     ("clear", &[Area::Agent], &["Driven::start"]),
     ("control_requests", &[Area::Agent], &["Driven::start"]),
     ("crash", &[Area::Agent], &["Driven::start"]),
+    ("differential", &[Area::Agent], &["CARGO_BIN_EXE_towline"]),
     // A dialect is part of the protocol: the agent behind this one is a script.
     (
         "dialect_session",

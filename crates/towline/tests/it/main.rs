@@ -15,6 +15,7 @@ mod clear;
 mod control_requests;
 mod crash;
 mod dialect_session;
+mod differential;
 mod driven;
 mod fetched_files;
 mod hosted;
