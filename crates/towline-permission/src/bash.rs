@@ -221,6 +221,9 @@ impl<'c> Case<'c> {
         if touched.is_redirect && path == "/dev/null" {
             return None;
         }
+        if touched.is_redirect && touched.word.has_glob {
+            return Some(Question::unknown_file(command));
+        }
         if has_detour(touched.word.known()) {
             return Some(Question::read_detour(command));
         }
@@ -256,8 +259,9 @@ impl<'c> Case<'c> {
                 let accepted = self.accepts_edits()
                     && !touched.word.has_glob
                     && !question::is_flagged_copy(command);
-                let by_rule =
-                    !touched.is_redirect && rules::allowing(self.policy, command).is_some();
+                let by_rule = !touched.is_redirect
+                    && !touched.word.has_glob
+                    && rules::allowing(self.policy, command).is_some();
                 (!accepted && !by_rule).then(|| Question::write_inside(command, touched, path))
             }
             PathVerdict::Allowed(_) => None,

@@ -49,10 +49,14 @@ fn is_harmless(name: &str, arguments: &[Word]) -> bool {
 fn are_fit(program: &Program, arguments: &[Word]) -> bool {
     arguments.iter().all(|word| match program.words {
         Words::Any => true,
-        Words::Globs => !word.known().contains('$'),
+        Words::Globs => !has_dollar(word),
         Words::Dollars => !word.has_glob,
-        Words::Plain => !word.has_glob && !word.known().contains('$'),
+        Words::Plain => !word.has_glob && !has_dollar(word),
     })
+}
+
+fn has_dollar(word: &Word) -> bool {
+    word.raw.contains('$') || word.known().contains('$')
 }
 
 /// What else must be true of some programs.

@@ -61,6 +61,15 @@ impl<'c> Question<'c> {
         }
     }
 
+    /// The file of a redirection is any that matches a glob.
+    pub(super) fn unknown_file(command: &'c Command) -> Self {
+        Self {
+            reason: Reason::Other("which file this reads shows when it runs".to_owned()),
+            helps: None,
+            ..Self::read_outside(command, "", None)
+        }
+    }
+
     pub(super) fn write(command: &'c Command, touched: &Touched, path: &str) -> Self {
         Self {
             command,

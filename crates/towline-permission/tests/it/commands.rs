@@ -231,6 +231,37 @@ fn ways_around_a_rule_that_forbids_are_asked_about() {
 }
 
 #[test]
+fn what_rules_that_forbid_do_not_see_is_what_the_documentation_lists() {
+    let free = Session::new(PermissionMode::Default)
+        .allow("Bash")
+        .deny("Bash(rm:*)")
+        .deny("Read(secret/**)");
+    for command in [
+        "git -c alias.z='!rm x' z",
+        "make",
+        "npm test",
+        "./script.sh",
+        "python3 x.py",
+        "ls -a | xargs cat",
+        "unzip x.zip",
+        "git checkout main",
+        "vim -c '!rm x'",
+        "docker exec c rm x",
+    ] {
+        assert_eq!(run(&free, command), Allow, "{command}");
+    }
+    for (command, expected) in [
+        ("ssh host rm x", Deny),
+        ("X=rm; $X a", Deny),
+        ("awk 1 a.txt", Ask),
+        ("alias x=rm", Ask),
+        ("chroot . rm x", Ask),
+    ] {
+        assert_eq!(run(&free, command), expected, "{command}");
+    }
+}
+
+#[test]
 fn files_that_must_not_be_read_are_not_read_by_another_name() {
     let free = Session::new(PermissionMode::Default)
         .allow("Bash")

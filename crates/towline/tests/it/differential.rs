@@ -151,6 +151,12 @@ fn compare(batches: Vec<Batch>) -> Vec<Compared> {
         (Path::new(env!("CARGO_BIN_EXE_towline")).to_owned(), OURS),
     ];
     let folder = tempfile::tempdir().unwrap();
+    // A build meanwhile may take the files away.
+    let programs = programs.map(|(path, inside)| {
+        let own = folder.path().join(inside.replace('/', "_"));
+        fs::hard_link(&path, &own).or_else(|_| fs::copy(&path, &own).map(drop)).unwrap();
+        (own, inside)
+    });
     let open = Mutex::new(batches.into_iter().enumerate());
     let compared = Mutex::new(Vec::new());
     thread::scope(|scope| {

@@ -53,7 +53,7 @@ fn flag(list: &str, text: &str) -> Option<Value> {
     if let Some((name, value)) = text.split_once('=').filter(|_| text.starts_with("--")) {
         let is_right = match find(list, name)? {
             '#' | '?' => is_number(value),
-            '=' | '*' => true,
+            '=' | '*' => !value.starts_with('-'),
             _ => false,
         };
         return is_right.then_some(Value::None);

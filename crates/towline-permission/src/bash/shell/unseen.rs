@@ -10,14 +10,14 @@ use super::{MOST_LEVELS, MOST_PIECES, Opaque, Place, kind::Kind, parse_at, walk:
 impl Walk<'_> {
     /// Makes a question of each active node that the walk has not been at, and takes in its commands.
     pub(super) fn unseen(&mut self, root: Node<'_>) {
+        if self.script.is_broken {
+            // As strict as it gets, and the walk may have stopped because of it.
+            return;
+        }
         let mut cursor = root.walk();
         let mut pieces = 0;
         loop {
             let node = cursor.node();
-            // Broken is as strict as it gets, and the walk may have stopped because of it.
-            if self.script.is_broken {
-                return;
-            }
             let is_data = node.is_named() && self.is_data(node);
             if node.is_named() && !is_data {
                 self.look_at(node, &mut pieces);
@@ -73,14 +73,14 @@ impl Walk<'_> {
             if is_escaped || !openers.iter().any(|opener| rest.starts_with(opener)) {
                 continue;
             }
+            // What else the grammar has not seen there is not known either: a rule that forbids may be passed by it.
+            self.script.is_broken = true;
             self.opaque(Opaque::Substitution);
             *pieces += 1;
             if *pieces > MOST_PIECES || self.level >= MOST_LEVELS {
-                self.script.is_broken = true;
                 return;
             }
             let inner = parse_at(rest, &self.variables, self.level + 1);
-            self.script.is_broken |= inner.is_broken;
             self.script.opaque.extend(inner.opaque);
             self.script
                 .commands
