@@ -224,7 +224,7 @@ impl<'c> Case<'c> {
         if touched.is_redirect && touched.word.has_glob {
             return Some(Question::unknown_file(command));
         }
-        if has_detour(touched.word.known()) {
+        if path::has_detour(touched.word.known()) {
             return Some(Question::read_detour(command));
         }
         match self.check(Access::Read, path) {
@@ -241,7 +241,7 @@ impl<'c> Case<'c> {
         touched: &'c Touched,
         path: &str,
     ) -> Option<Question<'c>> {
-        if has_detour(touched.word.known()) && self.accepts_edits() {
+        if path::has_detour(touched.word.known()) && self.accepts_edits() {
             return Some(Question::detour(
                 command,
                 touched,
@@ -379,17 +379,4 @@ const MOST_PARTS: usize = 50;
 fn name_of(command: &Command) -> &str {
     let words = wrapper::plain(command).unwrap_or(&command.words);
     words.first().map_or("", |word| word.known())
-}
-
-/// `a/../b`: what `..` leads to depends on whether `a` is a link.
-fn has_detour(path: &str) -> bool {
-    let mut behind_name = false;
-    path.split('/').any(|part| match part {
-        "" | "." => false,
-        ".." => behind_name,
-        _ => {
-            behind_name = true;
-            false
-        }
-    })
 }

@@ -164,12 +164,7 @@ pub(crate) fn parent(path: &str) -> &str {
 /// A path as it is written, made absolute: `~` is the home directory, everything else is relative to `base`; `.` and
 /// `..` are gone.
 pub(crate) fn absolute(path: &str, base: &str, home: &str) -> String {
-    let joined = match path.strip_prefix('~') {
-        Some("") => home.to_owned(),
-        Some(rest) if rest.starts_with('/') => format!("{home}{rest}"),
-        _ if path.starts_with('/') => path.to_owned(),
-        _ => format!("{base}/{path}"),
-    };
+    let joined = joined(path, base, home);
     let mut parts: Vec<&str> = Vec::new();
     for part in joined.split('/') {
         match part {
@@ -181,4 +176,27 @@ pub(crate) fn absolute(path: &str, base: &str, home: &str) -> String {
         }
     }
     format!("/{}", parts.join("/"))
+}
+
+/// The same with `.` and `..` as they are written.
+pub(crate) fn joined(path: &str, base: &str, home: &str) -> String {
+    match path.strip_prefix('~') {
+        Some("") => home.to_owned(),
+        Some(rest) if rest.starts_with('/') => format!("{home}{rest}"),
+        _ if path.starts_with('/') => path.to_owned(),
+        _ => format!("{base}/{path}"),
+    }
+}
+
+/// `a/../b`: what `..` leads to depends on whether `a` is a link.
+pub(crate) fn has_detour(path: &str) -> bool {
+    let mut behind_name = false;
+    path.split('/').any(|part| match part {
+        "" | "." => false,
+        ".." => behind_name,
+        _ => {
+            behind_name = true;
+            false
+        }
+    })
 }

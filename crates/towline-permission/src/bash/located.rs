@@ -25,9 +25,9 @@ pub(super) fn located<'s>(policy: &Policy, script: &'s Script) -> Vec<Located<'s
         let current = bases.last().cloned().unwrap_or_default();
         let touched: Vec<(Touched, String)> = touch::touched(command)
             .into_iter()
-            .map(|touched| {
-                let path = path::absolute(touched.word.known(), &current, home);
-                (touched, path)
+            .flat_map(|touched| {
+                let paths = as_opened(touched.word.known(), &current, home);
+                paths.map(move |path| (touched.clone(), path))
             })
             .collect();
         let moves = name_of(command) == "cd";
@@ -54,7 +54,7 @@ impl Located<'_> {
         let home = &policy.places.home;
         self.bases
             .iter()
-            .map(move |base| path::absolute(text, base, home))
+            .flat_map(move |base| as_opened(text, base, home))
     }
 
     /// Everything in the command that may be a path.
@@ -71,6 +71,13 @@ impl Located<'_> {
             .flat_map(|text| self.readings(policy, text))
             .collect()
     }
+}
+
+/// A path as the words say it, and as the system reads it where that may differ: behind a link `..` leads to where the link
+/// led, which is for the caller to find out.
+fn as_opened(text: &str, base: &str, home: &str) -> impl Iterator<Item = String> + use<> {
+    let read_by_system = path::has_detour(text).then(|| path::joined(text, base, home));
+    std::iter::once(path::absolute(text, base, home)).chain(read_by_system)
 }
 
 /// The file in `@file`, `if=file` or `HEAD:file`.

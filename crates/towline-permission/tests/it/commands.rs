@@ -302,6 +302,27 @@ fn files_that_must_not_be_read_are_not_read_by_another_name() {
 }
 
 #[test]
+fn a_link_with_two_dots_behind_it_does_not_pass_a_rule_that_forbids() {
+    let link = "/made/project/way/../secret/key";
+    for (mode, rule) in [
+        (PermissionMode::BypassPermissions, "Read(//vault/**)"),
+        (PermissionMode::AcceptEdits, "Read(//vault/**)"),
+    ] {
+        let session = Session::new(mode)
+            .deny(rule)
+            .link(link, "/vault/secret/key");
+        assert_eq!(run(&session, "cat way/../secret/key"), Deny);
+        assert_eq!(run(&session, "cat < way/../secret/key"), Deny);
+        assert_eq!(run(&session, "sudo cat way/../secret/key"), Deny);
+    }
+    let session = Session::new(PermissionMode::BypassPermissions).deny("Read(//vault/**)");
+    let paths = session.paths("Bash", &json!({"command": "cat way/../secret/key"}));
+    assert!(paths.contains(&link.to_owned()), "{paths:?}");
+    let session = Session::new(PermissionMode::AcceptEdits).link(link, "/vault/secret/key");
+    assert_eq!(run(&session, "touch way/../secret/key"), Ask);
+}
+
+#[test]
 fn what_nobody_means_to_remove_is_always_asked_about() {
     let bypass = Session::new(PermissionMode::BypassPermissions);
     for command in [

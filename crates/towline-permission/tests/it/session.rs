@@ -3,7 +3,7 @@
 use serde_json::Value;
 use towline_permission::{
     Behavior, Call, Decision, Destination, Facts, PermissionMode, Places, Policy, Rule, Verdict,
-    decide,
+    decide, paths,
 };
 
 /// The session: a policy, and what is known of the files.
@@ -64,6 +64,10 @@ impl Session {
 
     pub(crate) fn decide(&self, tool: &str, input: &Value) -> Decision {
         decide(&self.policy, &Call::new(tool, input), &self.facts)
+    }
+
+    pub(crate) fn paths(&self, tool: &str, input: &Value) -> Vec<String> {
+        paths(&self.policy, &Call::new(tool, input))
     }
 
     pub(crate) fn verdict(&self, tool: &str, input: &Value) -> Verdict {
