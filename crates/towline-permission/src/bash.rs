@@ -7,6 +7,7 @@ mod located;
 mod moved;
 mod pattern;
 mod question;
+mod reach;
 mod rules;
 mod shell;
 mod suggest;
@@ -27,6 +28,8 @@ use crate::{
 };
 use located::{Located, located};
 use question::Question;
+pub use reach::Looks;
+pub(crate) use reach::looks;
 use shell::{Command, Script};
 use touch::Touched;
 use word::Variables;
@@ -210,6 +213,7 @@ impl<'c> Case<'c> {
                 Access::Read => self.read_question(located.command, touched, path),
                 Access::Write => self.write_question(located.command, touched, path),
             })
+            .or_else(|| self.question_of_reach(located))
     }
 
     fn read_question(
@@ -365,6 +369,7 @@ impl<'c> Case<'c> {
             "timeout" => wrapper::is_duration(raw(1)),
             "time" | "nice" | "nohup" | "stdbuf" | "noglob" => false,
             "command" => raw(1) != "-p",
+            "[" | "hostname" => command.assignments.is_empty(),
             _ => true,
         };
         let words = wrapper::plain(command).filter(|_| is_plain);

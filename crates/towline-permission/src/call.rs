@@ -53,12 +53,25 @@ pub struct Facts {
     pub links: BTreeMap<String, String>,
     /// Which of [`paths`](crate::paths) are directories.
     pub directories: BTreeSet<String>,
+    /// For each glob of [`looks`](crate::looks): the links on the way to what it matches.
+    pub globs: BTreeMap<String, Reached>,
+    /// For each tree of [`looks`](crate::looks): the links in it.
+    pub trees: BTreeMap<String, Reached>,
     /// Whether the tool says of itself that it changes nothing (`readOnlyHint` of a tool of an MCP server).
     pub tool_only_reads: bool,
     /// Whether the skill that is called brings tools or hooks of its own.
     pub skill_brings_tools: bool,
     /// What the hooks that ran before the call said.
     pub hook: Option<HookVerdict>,
+}
+
+/// Links that a command may follow without naming them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// Where they lead, absolute and without links.
+    pub links: Vec<String>,
+    /// Whether all of them are known: looking ends after so many entries, or so long.
+    pub is_whole: bool,
 }
 
 /// What hooks said of a call: the strictest of them counts.

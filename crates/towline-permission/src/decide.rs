@@ -3,7 +3,7 @@
 use towline_protocol::{Behavior, PermissionMode};
 
 use crate::{
-    bash,
+    bash::{self, Looks},
     call::{Call, Facts, HookVerdict},
     decision::{Decision, Reason, Verdict},
     path,
@@ -51,6 +51,26 @@ pub fn paths(policy: &Policy, call: &Call<'_>) -> Vec<String> {
             None => Vec::new(),
         },
         _ => Vec::new(),
+    }
+}
+
+/// What else a caller looks at before it decides: globs and trees of a command line, in which links may lead elsewhere.
+///
+/// ```
+/// use towline_permission::{Call, PermissionMode, Places, Policy, looks};
+///
+/// let places = Places { current: "/project".into(), ..Places::default() };
+/// let policy = Policy::new(PermissionMode::Default, places);
+/// let input = serde_json::json!({"command": "cat notes/*.txt; grep -R key ."});
+/// let looks = looks(&policy, &Call::new("Bash", &input));
+/// assert_eq!((looks.globs, looks.trees), (vec!["/project/notes/*.txt".to_owned()], vec!["/project".to_owned()]));
+/// ```
+///
+/// What is found goes into [`Facts::globs`] and [`Facts::trees`].
+pub fn looks(policy: &Policy, call: &Call<'_>) -> Looks {
+    match call.tool {
+        "Bash" => bash::looks(policy, call.text("command").unwrap_or_default()),
+        _ => Looks::default(),
     }
 }
 

@@ -20,8 +20,9 @@ mod startup;
 mod tool;
 mod update;
 
-pub use call::{Call, Facts, HookVerdict};
-pub use decide::{decide, paths};
+pub use bash::Looks;
+pub use call::{Call, Facts, HookVerdict, Reached};
+pub use decide::{decide, looks, paths};
 pub use decision::{Decision, Part, Reason, Verdict};
 pub use lint::{Finding, FindingKind, lint};
 pub use policy::{Directory, Places, Policy};

@@ -47,16 +47,18 @@ fn is_harmless(name: &str, arguments: &[Word]) -> bool {
 
 /// Whether the words are of a form that the program takes without a question.
 fn are_fit(program: &Program, arguments: &[Word]) -> bool {
-    arguments.iter().all(|word| match program.words {
-        Words::Any => true,
-        Words::Globs => !has_dollar(word),
-        Words::Dollars => !word.has_glob,
-        Words::Plain => !word.has_glob && !has_dollar(word),
+    // Where flags are known one by one, nothing may become another one.
+    let is_checked = program.flags.is_some() || program.name.starts_with("docker");
+    arguments.iter().all(|word| {
+        let may_change = is_checked && word.raw.contains('$');
+        let has_dollar = word.known().contains('$') || may_change;
+        match program.words {
+            Words::Any => true,
+            Words::Globs => !has_dollar,
+            Words::Dollars => !word.has_glob && !may_change,
+            Words::Plain => !word.has_glob && !has_dollar,
+        }
     })
-}
-
-fn has_dollar(word: &Word) -> bool {
-    word.raw.contains('$') || word.known().contains('$')
 }
 
 /// What else must be true of some programs.
@@ -73,7 +75,12 @@ fn is_harmless_with(name: &str, texts: &[&str], operands: &[&str]) -> bool {
         "git reflog" => operands.is_empty() || texts.first() == Some(&"show"),
         "git remote" | "ss" | "uniq" => operands.is_empty(),
         "git tag" => operands.is_empty() || texts.iter().any(|word| GIT_TAG_LISTS.contains(word)),
-        "help" => operands.len() <= 1 && !texts.iter().any(|word| word.starts_with('~')),
+        "help" => {
+            operands.len() <= 1
+                && operands
+                    .iter()
+                    .all(|word| word.chars().all(char::is_alphanumeric))
+        }
         "jq" => !operands.is_empty() && !texts.iter().any(|word| reaches_out_of_jq(word)),
         "man" => operands.len() == 1 && !operands[0].contains('/'),
         "printf" | "which" => !texts.contains(&"-"),
@@ -113,14 +120,22 @@ fn shows_environments(word: &str) -> bool {
     word.starts_with(['-', '~']) || word.contains('e') && word.chars().all(char::is_alphabetic)
 }
 
-/// A test without anything that is evaluated, by operators that are known.
+/// A test without anything that is evaluated, of a form that is known.
 fn is_test(texts: &[&str]) -> bool {
     const OPERATORS: &str = "bcdefghkprstuwxzGLNOSn";
-    let is_known = |word: &&str| match word.strip_prefix('-') {
-        None | Some("nt" | "ot" | "ef" | "") => true,
-        Some(letter) => letter.len() == 1 && OPERATORS.contains(letter),
+    let is_unary = |word: &str| {
+        let letter = word.strip_prefix('-').unwrap_or_default();
+        letter.len() == 1 && OPERATORS.contains(letter)
     };
-    texts.iter().all(is_known) && !may_evaluate(&texts.join(" "))
+    let is_binary = |word: &str| matches!(word, "=" | "==" | "!=" | "-nt" | "-ot" | "-ef");
+    let is_form = match texts.strip_prefix(&["!"]).unwrap_or(texts) {
+        [] => true,
+        [word] => !word.starts_with('-'),
+        [operator, _] => is_unary(operator),
+        [_, operator, _] => is_binary(operator),
+        _ => false,
+    };
+    is_form && !may_evaluate(&texts.join(" "))
 }
 
 fn is_number(text: &str) -> bool {

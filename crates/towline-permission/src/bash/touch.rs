@@ -220,23 +220,45 @@ fn operands(arguments: &[Word]) -> Vec<Word> {
     before.chain(behind.iter().skip(1)).cloned().collect()
 }
 
+/// Whether a command walks through directories and follows the links in them.
+pub(crate) fn follows_links(words: &[Word]) -> bool {
+    let Some((name, arguments)) = words.split_first() else {
+        return false;
+    };
+    let flags: &[&str] = match base_name(name.known()) {
+        "grep" | "egrep" | "fgrep" => &["-R", "--dereference-recursive"],
+        "find" => &["-L", "-follow"],
+        "fd" | "fdfind" | "rg" => &["-L", "--follow"],
+        "tree" => &["-l"],
+        "du" => &["-L", "--dereference"],
+        "ls" => &["-L", "--dereference"],
+        "diff" => &["-r", "--recursive"],
+        _ => return false,
+    };
+    has_flag(arguments, flags)
+}
+
+/// Whether one of the flags is there, by itself or among others in one word.
+fn has_flag(arguments: &[Word], flags: &[&str]) -> bool {
+    arguments.iter().any(|word| {
+        let text = word.known();
+        flags.iter().any(|flag| {
+            text == *flag
+                || flag.len() == 2
+                    && text.starts_with('-')
+                    && !text.starts_with("--")
+                    && text[1..].contains(&flag[1..])
+                || flag.len() > 2 && text.len() > 4 && flag.starts_with(text)
+        })
+    })
+}
+
 /// Whether a command reads a whole tree of files, or files by another name: what it touches does not show in its words.
 pub(crate) fn reads_trees(words: &[Word]) -> bool {
     let Some((name, arguments)) = words.split_first() else {
         return false;
     };
-    let has = |flags: &[&str]| {
-        arguments.iter().any(|word| {
-            let text = word.known();
-            flags.iter().any(|flag| {
-                text == *flag
-                    || flag.len() == 2
-                        && text.starts_with('-')
-                        && !text.starts_with("--")
-                        && text[1..].contains(&flag[1..])
-            })
-        })
-    };
+    let has = |flags: &[&str]| has_flag(arguments, flags);
     match base_name(name.known()) {
         "grep" | "egrep" | "fgrep" | "zgrep" => has(&["-r", "-R", "--recursive"]),
         "rg" | "ag" | "ack" | "tar" | "zip" | "rsync" | "scp" | "7z" | "cpio" => true,

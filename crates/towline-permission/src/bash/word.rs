@@ -214,16 +214,9 @@ pub(crate) fn unescape_quoted(text: &str) -> String {
     out
 }
 
-/// Whether a value is one bare word that names no path.
-pub(crate) fn is_bare(value: &str) -> bool {
-    value
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "_-.:@%+,".contains(c))
-}
-
-/// Whether a test may evaluate what stands in it: a subscript, an expansion, a number that is a name.
+/// Whether a test may evaluate what stands in it: a subscript, an expansion, a glob, a number that is a name.
 pub(crate) fn may_evaluate(test: &str) -> bool {
-    test.contains(['$', '`', '['])
+    test.contains(['$', '`', '[', '*', '?'])
         || test.split_whitespace().any(|word| {
             matches!(
                 word,

@@ -7,7 +7,7 @@ use super::{shell::Command, word::Word};
 
 /// The words of a command without what may stand in front of an allowed one; nothing if something else does.
 pub(crate) fn plain(command: &Command) -> Option<&[Word]> {
-    let is_safe = |(name, value): &(String, Word)| is_safe_variable(name) && is_plain_value(value);
+    let is_safe = |(name, value): &(String, Word)| is_safe_assignment(name, value);
     if !command.assignments.iter().all(is_safe) {
         return None;
     }
@@ -23,9 +23,14 @@ pub(crate) fn is_safe_variable(name: &str) -> bool {
     SAFE_VARIABLES.contains(&name)
 }
 
-fn is_plain_value(value: &Word) -> bool {
+/// Whether it changes nothing but looks, with this value: one bare word that leads nowhere else.
+pub(crate) fn is_safe_assignment(name: &str, value: &Word) -> bool {
+    let text = value.raw.as_str();
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+,=".contains(c);
-    !value.raw.is_empty() && value.raw.chars().all(is_plain)
+    // `TZ=Europe/Berlin` has a slash.
+    let is_path =
+        text.contains("..") || text.contains('/') && (name != "TZ" || text.starts_with('/'));
+    is_safe_variable(name) && !text.is_empty() && text.chars().all(is_plain) && !is_path
 }
 
 /// What a harmless wrapper starts.

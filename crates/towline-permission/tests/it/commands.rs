@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use towline_permission::{
-    PermissionMode, Reason,
+    Looks, PermissionMode, Reached, Reason,
     Verdict::{self, Allow, Ask, Deny},
 };
 
@@ -320,6 +320,66 @@ fn a_link_with_two_dots_behind_it_does_not_pass_a_rule_that_forbids() {
     assert!(paths.contains(&link.to_owned()), "{paths:?}");
     let session = Session::new(PermissionMode::AcceptEdits).link(link, "/vault/secret/key");
     assert_eq!(run(&session, "touch way/../secret/key"), Ask);
+}
+
+#[test]
+fn a_link_that_a_glob_or_a_walk_follows_is_judged_by_where_it_leads() {
+    let globs = [
+        "cat linkdir_ou?/o.txt",
+        "cd linkdir_ou* && cat o.txt",
+        "cat link*",
+        "head < link*",
+    ];
+    let trees = [
+        "grep -R x .",
+        "grep -nR x",
+        "egrep --dereference-recursive x .",
+        "find -L .",
+        "find . -follow",
+        "rg -L x",
+        "fd -L x",
+        "tree -l",
+        "ls -LR",
+        "du -L .",
+        "diff -r . sub",
+    ];
+    for command in globs.into_iter().chain(trees) {
+        let input = json!({"command": command});
+        let open = Session::new(PermissionMode::Default);
+        let looks = open.looks("Bash", &input);
+        assert!(
+            !looks.globs.is_empty() || !looks.trees.is_empty(),
+            "{command}"
+        );
+        let found = |links: &[&str], is_whole| {
+            let links = links.iter().map(|&link| link.to_owned()).collect();
+            open.clone().reached(&looks, &Reached { links, is_whole })
+        };
+        if !command.contains('<') && !command.contains("&&") {
+            assert_eq!(
+                run(&found(&["/made/project/src"], true), command),
+                Allow,
+                "{command}"
+            );
+        }
+        assert_eq!(run(&found(&["/made/out"], true), command), Ask, "{command}");
+        assert_eq!(
+            run(&found(&[], false), command),
+            Ask,
+            "{command} in a large tree"
+        );
+    }
+    for command in [
+        "grep -r x .",
+        "du -sh .",
+        "find . -name x",
+        "ls -la",
+        "cat a.txt",
+    ] {
+        let looks =
+            Session::new(PermissionMode::Default).looks("Bash", &json!({"command": command}));
+        assert_eq!(looks, Looks::default(), "{command}");
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use towline_permission::{
-    Behavior, Call, Decision, Destination, Facts, PermissionMode, Places, Policy, Rule, Verdict,
-    decide, paths,
+    Behavior, Call, Decision, Destination, Facts, Looks, PermissionMode, Places, Policy, Reached,
+    Rule, Verdict, decide, looks, paths,
 };
 
 /// The session: a policy, and what is known of the files.
@@ -64,6 +64,23 @@ impl Session {
 
     pub(crate) fn decide(&self, tool: &str, input: &Value) -> Decision {
         decide(&self.policy, &Call::new(tool, input), &self.facts)
+    }
+
+    pub(crate) fn looks(&self, tool: &str, input: &Value) -> Looks {
+        looks(&self.policy, &Call::new(tool, input))
+    }
+
+    /// The same was found at everything that was to be looked at.
+    pub(crate) fn reached(mut self, looks: &Looks, reached: &Reached) -> Self {
+        let found = |paths: &[String]| {
+            paths
+                .iter()
+                .map(|path| (path.clone(), reached.clone()))
+                .collect()
+        };
+        self.facts.globs = found(&looks.globs);
+        self.facts.trees = found(&looks.trees);
+        self
     }
 
     pub(crate) fn paths(&self, tool: &str, input: &Value) -> Vec<String> {

@@ -230,9 +230,7 @@ impl<'l> Walk<'l> {
             && !command.assignments.is_empty()
         {
             // Only variables, after all.
-            let is_safe = |(name, value): &(String, Word)| {
-                wrapper::is_safe_variable(name) && word::is_bare(&value.raw)
-            };
+            let is_safe = |(name, value): &(String, Word)| wrapper::is_safe_assignment(name, value);
             if !command.assignments.iter().all(is_safe) {
                 self.opaque(Opaque::Assignments);
             }
@@ -278,7 +276,7 @@ impl<'l> Walk<'l> {
             None => Word::literal(""),
         };
         // It may be exported, and change what later commands do.
-        if stays && !(wrapper::is_safe_variable(name) && word::is_bare(&value.raw)) {
+        if stays && !wrapper::is_safe_assignment(name, &value) {
             self.opaque(Opaque::Assignments);
         }
         if stays {
