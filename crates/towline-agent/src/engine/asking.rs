@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map as JsonMap, Value, json};
+use towline_files::resolve_paths;
 use towline_permission::{
     Call as PermissionCall, Decision, Facts, Reason, Verdict as Ruling, decide, paths,
 };
@@ -11,7 +12,6 @@ use towline_protocol::{
     PermissionMode, PermissionUpdate, Request, RequestId, Text, ToolResultMeta, ToolUseId, Wire,
     control::request::CanUseTool,
 };
-use towline_store::resolve_paths;
 
 use super::{Engine, lines::new_uuid};
 use crate::{

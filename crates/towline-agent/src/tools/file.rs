@@ -43,7 +43,7 @@ pub(super) fn real_path(place: &Place, path: &Path) -> PathBuf {
     let Some(text) = path.to_str() else {
         return path.into_owned();
     };
-    let mut resolved = towline_store::resolve_paths([text]);
+    let mut resolved = towline_files::resolve_paths([text]);
     match resolved.links.remove(text) {
         Some(real) => PathBuf::from(real),
         None => path.into_owned(),
