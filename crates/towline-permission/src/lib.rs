@@ -21,12 +21,14 @@ mod tool;
 mod update;
 
 pub use call::{Call, Facts, HookVerdict};
-pub use decide::{decide, paths};
+pub use decide::{decide, paths, target};
 pub use decision::{Decision, Part, Reason, Verdict};
 pub use lint::{Finding, FindingKind, lint};
+pub use path::denies_reading;
 pub use policy::{Directory, Places, Policy};
 pub use rule::{Entry, Rule, RuleError};
 pub use settings::{Effect, Problem, Settings};
 pub use startup::{Bypass, Startup};
+pub use tool::glob_start;
 pub use towline_protocol::{Behavior, Destination, PermissionMode, PermissionUpdate};
 pub use update::Dropped;
