@@ -26,12 +26,12 @@ pub struct Directory {
     path: PathBuf,
 }
 
-/// What a folder holds under a name.
+/// A name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The name.
     pub name: OsString,
-    /// What it is; a link is not followed.
+    /// The kind of file; a link is not followed.
     pub kind: Kind,
 }
 
@@ -99,7 +99,7 @@ impl Directory {
         PlainFile::of(File::from(opened.map_err(Refused::of)?))
     }
 
-    /// What it holds, in the order of the file system.
+    /// Its entries, in the order of the file system.
     ///
     /// # Errors
     /// When it cannot be read.

@@ -83,8 +83,8 @@ impl Refused {
 impl From<Refused> for io::Error {
     fn from(refused: Refused) -> Self {
         match refused {
-            Refused::Missing => io::ErrorKind::NotFound.into(),
-            Refused::Directory => io::ErrorKind::IsADirectory.into(),
+            Refused::Missing => Errno::NOENT.into(),
+            Refused::Directory => Errno::ISDIR.into(),
             Refused::Special => Self::other("it is a device, pipe or socket, not a file"),
             Refused::Failed(error) => error,
         }

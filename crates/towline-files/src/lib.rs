@@ -31,6 +31,7 @@ mod file;
 mod real_path;
 mod resolved;
 mod status;
+mod walked;
 mod without_links;
 
 pub use directory::{Directory, Entries, Entry};
@@ -39,4 +40,5 @@ pub use file::{PlainFile, Refused, open};
 pub use real_path::RealPath;
 pub use resolved::{Resolved, resolve_paths};
 pub use status::{Kind, Status, status};
+pub use walked::Walked;
 pub use without_links::is_link_in_the_way;

@@ -43,7 +43,7 @@ impl RealPath {
         Ok(walk(path))
     }
 
-    /// What is in this folder under a relative path that has only names in it. Nothing for any other path.
+    /// The path below this folder, by a relative path of names alone. `None` for any other path.
     pub fn below(&self, relative: &Path) -> Option<Self> {
         let is_name = |part| matches!(part, Component::Normal(_));
         let has_zero = relative.as_os_str().as_encoded_bytes().contains(&0);

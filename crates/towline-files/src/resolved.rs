@@ -7,7 +7,7 @@ use std::{
 
 use crate::{Kind, RealPath, status};
 
-/// What was found out about some paths.
+/// Where some paths lead.
 ///
 /// ```
 /// let folder = std::env::temp_dir();

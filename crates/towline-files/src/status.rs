@@ -12,10 +12,10 @@ use rustix::fs::{FileType, Stat};
 
 use crate::{Directory, RealPath, without_links};
 
-/// What is at a path.
+/// The file at a path, unopened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// What it is.
+    /// The kind of file.
     pub kind: Kind,
     /// Its size in bytes.
     pub size: u64,
@@ -25,7 +25,7 @@ pub struct Status {
     inode: u64,
 }
 
-/// What something is.
+/// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A plain file.
@@ -66,7 +66,6 @@ impl Status {
 
     #[expect(
         clippy::unnecessary_cast,
-        clippy::cast_sign_loss,
         reason = "the widths of these fields differ between systems"
     )]
     pub(crate) fn of(stat: &Stat) -> Self {

@@ -29,8 +29,7 @@ pub(crate) fn open(real: &RealPath, flags: OFlags) -> io::Result<OwnedFd> {
 
 /// Whether an opening failed since a part of the path became a link after it was resolved.
 pub fn is_link_in_the_way(error: &io::Error) -> bool {
-    let inner = error.get_ref();
-    inner.is_some_and(|inner| inner.is::<LinkInTheWay>())
+    matches!(error.get_ref(), Some(inner) if inner.is::<LinkInTheWay>())
 }
 
 #[cfg(target_os = "linux")]
@@ -107,7 +106,7 @@ impl fmt::Display for LinkInTheWay {
 
 impl error::Error for LinkInTheWay {}
 
-/// What every opening has: it waits for nothing, takes no terminal, and its last part is no link.
+/// The flags of every opening: it waits for nothing, takes no terminal, and its last part is no link.
 pub(crate) fn always(flags: OFlags) -> OFlags {
     let any = OFlags::NOFOLLOW | OFlags::CLOEXEC;
     if flags.contains(FOLDER) {

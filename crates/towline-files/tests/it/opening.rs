@@ -1,4 +1,4 @@
-//! What is opened, listed and made at a real path, and what is refused.
+//! Opening, listing and making at a real path, and the refusals.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 

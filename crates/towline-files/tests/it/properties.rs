@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use towline_files::{Directory, RealPath, open};
 
-/// What a tree has at a path. Later ones find earlier ones, and links, in their way.
+/// A part of a tree, and its path. Later ones find earlier ones, and links, in their way.
 #[derive(Clone, Debug)]
 enum Planted {
     Folder(String),
