@@ -52,7 +52,7 @@ use crate::{
     model::{Model, ModelEvent},
     resume::{ResumeError, resume},
     session::Session,
-    tools::{FilesRead, Outcome},
+    tools::{FilesRead, Outcome, Target},
     turn::Interrupt,
     uploads,
 };
@@ -246,6 +246,8 @@ struct Engine {
     /// Answers to the host that take a while.
     errands: Errands,
     call_ids: HashMap<Id, ToolUseId>,
+    /// Where the paths of calls led when these were decided about; until they run.
+    targets: HashMap<ToolUseId, Target>,
     questions: HashMap<RequestId, Question>,
     /// What the host was told last.
     state: SessionState,
@@ -337,6 +339,7 @@ impl Engine {
             side_usage: SideUsage::default(),
             errands: Errands::default(),
             call_ids: HashMap::new(),
+            targets: HashMap::new(),
             questions: HashMap::new(),
             state: SessionState::Idle,
             phase: Phase::Open,

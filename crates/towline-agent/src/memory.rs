@@ -4,18 +4,20 @@
 //! root down to the working directory (`CLAUDE.md`, `.claude/CLAUDE.md`, `.claude/rules/*.md`, `CLAUDE.local.md`). A
 //! file may import others with `@path`, and theirs stand behind it.
 //!
-//! A project's files come with the project, whoever wrote that: they cannot import what lies outside of it, unless a
-//! person said that they may. The user's own file for the project can.
+//! A project's files come with the project, whoever wrote that: they cannot import what lies outside of it, nor be links
+//! to that, unless a person said that they may. The user's own file for the project is held to the same, as with CLI 2.1.325: a clone
+//! can bring one along.
 
 mod imports;
 
 use std::{
     collections::HashSet,
     fmt::Write as _,
-    fs::{self, File},
-    io::{self, Read},
+    fs, io,
     path::{Path, PathBuf},
 };
+
+use towline_files::{Kind, RealPath};
 
 use crate::config::MemorySources;
 
@@ -94,7 +96,7 @@ impl Memory {
                 reader.add_rules(&inner.join(RULES), MemoryKind::Project, around);
             }
             if places.sources.local {
-                reader.add(&directory.join(LOCAL_FILE), MemoryKind::Local, None);
+                reader.add(&directory.join(LOCAL_FILE), MemoryKind::Local, around);
             }
         }
         reader.memory
@@ -124,7 +126,7 @@ impl Memory {
 struct Reader<'a> {
     memory: Memory,
     /// The files that were read, by where they really are.
-    seen: HashSet<PathBuf>,
+    seen: HashSet<RealPath>,
     /// How many bytes may still be read.
     room: usize,
     user_home: &'a Path,
@@ -156,14 +158,22 @@ impl Reader<'_> {
 
     fn add_at(&mut self, path: &Path, kind: MemoryKind, around: Around<'_>, depth: usize) {
         // Also ends circles.
-        let Ok(real) = path.canonicalize() else {
+        let Ok(real) = RealPath::resolve(path) else {
             return;
         };
-        let is_import = depth > 0;
-        if is_import && !is_inside(&real, around) {
-            return self.leave_out(path, "it is outside of the project whose file imports it");
+        let Ok(status) = towline_files::status(&real) else {
+            return;
+        };
+        if !is_inside(&real, around) {
+            if depth > 0 {
+                return self.leave_out(path, "it is outside of the project whose file imports it");
+            }
+            // In the root folder all is outside, and no link leads there.
+            if real.as_path() != path {
+                return self.leave_out(path, "it is a link that leads out of the project");
+            }
         }
-        if !real.is_file() || self.seen.contains(&real) {
+        if status.kind != Kind::File || self.seen.contains(&real) {
             return;
         }
         if self.memory.files.len() >= MOST_FILES {
@@ -201,24 +211,21 @@ impl Reader<'_> {
     }
 }
 
-fn is_inside(real: &Path, around: Around<'_>) -> bool {
+fn is_inside(real: &RealPath, around: Around<'_>) -> bool {
     let Some(directories) = around else {
         return true;
     };
     let mut directories = directories
         .iter()
-        .filter_map(|path| path.canonicalize().ok());
+        .filter_map(|path| RealPath::resolve(path).ok());
     directories.any(|directory| directory.parent().is_some() && real.starts_with(directory))
 }
 
 /// Reads a file of at most so many bytes.
-pub(crate) fn read_text(path: &Path, most: usize) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-    File::open(path)?.take(limit).read_to_end(&mut bytes)?;
-    if bytes.len() > most {
-        return Err(io::Error::other("it is too large to be told to the model"));
-    }
+pub(crate) fn read_text(path: &RealPath, most: usize) -> io::Result<String> {
+    let limit = u64::try_from(most).unwrap_or(u64::MAX);
+    let bytes = towline_files::open(path)?.read(limit)?;
+    let bytes = bytes.ok_or_else(|| io::Error::other("it is too large to be told to the model"))?;
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 

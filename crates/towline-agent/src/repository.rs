@@ -1,10 +1,11 @@
 //! [`Repository`]: the git repository that a directory is in, as far as two small files tell. No child process.
 
 use std::{
-    fs::File,
-    io::Read,
+    io::Read as _,
     path::{Path, PathBuf},
 };
+
+use towline_files::{RealPath, open};
 
 /// A git repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,12 +51,9 @@ fn git_folder(root: &Path) -> Option<PathBuf> {
 
 /// A file of which a person wrote no more than a line. Anything else than a file is not waited for.
 fn read_small(path: &Path) -> Option<String> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
     let mut text = String::new();
-    let file = File::open(path).ok()?;
-    file.take(MOST_READ).read_to_string(&mut text).ok()?;
+    let opened = open(&RealPath::resolve(path).ok()?).ok()?;
+    opened.file.take(MOST_READ).read_to_string(&mut text).ok()?;
     Some(text)
 }
 

@@ -26,6 +26,7 @@ mod schemas;
 mod search;
 mod side_call;
 pub(crate) mod structured_output;
+mod target;
 mod task_create;
 mod task_get;
 mod task_list;
@@ -41,7 +42,6 @@ mod web_search;
 mod write;
 
 use std::{
-    borrow::Cow,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock},
 };
@@ -52,9 +52,10 @@ use serde_json::Value;
 use towline_protocol::Content;
 
 pub(crate) use ask_user_question::{input_for_question, input_with_answers};
-pub(crate) use file::{FilesRead, open};
+pub(crate) use file::FilesRead;
 pub(crate) use side_call::SideCall;
 pub use structured_output::{AnswerForm, BadSchema};
+pub(crate) use target::{Hidden, Target};
 pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
 
 use crate::{Shell, Web, commands::Commands, lists::Lists, model::catalogue::ModelFacts};
@@ -95,6 +96,10 @@ pub(crate) struct Place {
     pub(crate) directories: Arc<[PathBuf]>,
     /// Where results go that are too long for the model.
     pub(crate) results: Arc<Path>,
+    /// The path of this call as it was decided about. `None` for a call without one.
+    pub(crate) target: Option<Target>,
+    /// The files that a search may not show.
+    pub(crate) hidden: Hidden,
     /// The id of this call.
     pub(crate) tool_use_id: Arc<str>,
     /// The shell commands of the session.
@@ -138,6 +143,8 @@ impl Place {
             project: project.into(),
             directories: Arc::new([]),
             results: folder.join("tool-results").into(),
+            target: None,
+            hidden: Hidden::default(),
             tool_use_id: "toolu_test".into(),
             commands,
             shell: Shell::default(),
@@ -151,13 +158,13 @@ impl Place {
         (place, events)
     }
 
-    /// A path as the model gave it, made absolute.
-    pub(crate) fn absolute<'a>(&self, path: &'a Path) -> Cow<'a, Path> {
-        if path.is_absolute() {
-            Cow::Borrowed(path)
-        } else {
-            Cow::Owned(self.current.join(path))
-        }
+    /// The path that the call opens. There is no other way to a path that the model names.
+    pub(crate) fn target(&self) -> Result<&Target, Outcome> {
+        self.target.as_ref().ok_or_else(|| {
+            Outcome::misuse(
+                "the path of this call has a NUL character in it: no file has such a name",
+            )
+        })
     }
 }
 

@@ -2,9 +2,11 @@
 //! `<working directory>/<session id>/uploads`.
 
 use std::{
-    fs, io,
+    io,
     path::{Component, Path, PathBuf},
 };
+
+use towline_files::{Directory, RealPath, status};
 
 use crate::{
     config::{FileSpec, FilesToFetch, Provider},
@@ -83,47 +85,40 @@ pub(crate) async fn fetch(
     for spec in &files.specs {
         let FileSpec { id, path } = spec;
         let refuse = |why: String| format!("Error: --file {id}:{}: {why}", path.display());
-        let (mut file, target) = prepare(cwd, &folder.join(path))
-            .map_err(|error| refuse(format!("it cannot be written: {error}")))?;
-        account
-            .fetch(id, file.as_file_mut())
-            .await
-            .map_err(refuse)?;
-        file.persist(&target)
-            .map_err(|error| refuse(format!("it cannot be written: {}", error.error)))?;
+        let unwritten = |error: io::Error| refuse(format!("it cannot be written: {error}"));
+        let (directory, target) = prepare(cwd, &folder.join(path)).map_err(unwritten)?;
+        let mut draft = directory.draft(0o600).map_err(unwritten)?;
+        account.fetch(id, draft.file_mut()).await.map_err(refuse)?;
+        let name = target.file_name().unwrap_or_default();
+        draft.take_place_of(name).map_err(unwritten)?;
     }
     Ok(())
 }
 
-/// A file beside the one that is wanted, in a folder that is really inside the project.
-fn prepare(cwd: &Path, target: &Path) -> io::Result<(tempfile::NamedTempFile, PathBuf)> {
+/// The folder of a file, made where it is missing and really inside the project; and where the file will be.
+fn prepare(cwd: &Path, target: &Path) -> io::Result<(Directory, RealPath)> {
+    let outside = || io::Error::other("a link leads out of the project");
     let parent = target.parent().unwrap_or(cwd);
-    // A link on the way could lead anywhere, so what is there already is looked at before anything is made.
+    // Nothing is made behind a link that leads to nothing.
     let there = parent
         .ancestors()
         .find(|folder| folder.symlink_metadata().is_ok());
-    let outside = || io::Error::other("a link leads out of the project");
-    if !is_inside(there.unwrap_or(cwd), cwd)? {
-        return Err(outside());
-    }
-    fs::create_dir_all(parent)?;
-    if !is_inside(parent, cwd)? {
+    status(&RealPath::resolve(there.unwrap_or(cwd))?)?;
+    let (project, folder) = (RealPath::resolve(cwd)?, RealPath::resolve(parent)?);
+    if !folder.starts_with(&project) {
         return Err(outside());
     }
     let name = target.file_name().ok_or_else(outside)?;
-    let parent = parent.canonicalize()?;
-    let file = tempfile::NamedTempFile::new_in(&parent)?;
-    Ok((file, parent.join(name)))
-}
-
-fn is_inside(folder: &Path, cwd: &Path) -> io::Result<bool> {
-    Ok(folder.canonicalize()?.starts_with(cwd.canonicalize()?))
+    let target = folder.below(Path::new(name)).ok_or_else(outside)?;
+    Ok((Directory::create(&folder)?, target))
 }
 
 const LONGEST_ID: usize = 256;
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -164,8 +159,8 @@ mod tests {
             assert!(prepare(&cwd, &cwd.join(path)).is_err(), "{path}");
         }
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
-        let (file, target) = prepare(&cwd, &cwd.join("id/uploads/a.txt")).unwrap();
-        assert_eq!(target, cwd.canonicalize().unwrap().join("id/uploads/a.txt"));
-        drop(file);
+        let (_directory, target) = prepare(&cwd, &cwd.join("id/uploads/a.txt")).unwrap();
+        let expected = cwd.canonicalize().unwrap().join("id/uploads/a.txt");
+        assert_eq!(target.as_path(), expected);
     }
 }

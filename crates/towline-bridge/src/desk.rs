@@ -349,7 +349,7 @@ impl Desk {
     pub async fn recent(&self, mut query: Recent) -> Result<Listed, Denial> {
         let roots = self.projects.roots();
         if let Some(project) = &query.project {
-            query.project = Some(roots.existing(project)?);
+            query.project = Some(roots.existing(project)?.into());
         }
         let listed = self.bridge.library().recent(query, roots.clone()).await;
         listed.map_err(|error| Denial::Refused(Refusal::Busy(error.to_string())))

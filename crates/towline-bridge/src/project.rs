@@ -129,8 +129,9 @@ impl Projects {
         let path = path.to_owned();
         self.blocking(move |roots| {
             let project = roots.existing(Path::new(&path))?;
-            if project.is_dir() {
-                Ok(project)
+            let found = towline_files::status(&project);
+            if found.is_ok_and(|found| found.kind == towline_files::Kind::Directory) {
+                Ok(project.into())
             } else {
                 Err(ProjectError::Unusable(format!("{path} is no folder")))
             }

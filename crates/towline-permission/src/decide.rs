@@ -74,6 +74,26 @@ pub fn looks(policy: &Policy, call: &Call<'_>) -> Looks {
     }
 }
 
+/// The path that a tool for files is to open, absolute and without `.` and `..`: the last of [`paths`]. Nothing for other
+/// tools and where the call names none.
+///
+/// ```
+/// use towline_permission::{Call, PermissionMode, Places, Policy, target};
+///
+/// let places = Places { current: "/project".into(), ..Places::default() };
+/// let policy = Policy::new(PermissionMode::Default, places);
+/// // `..` takes a name away, as with CLI 2.1.325; where `link` leads does not matter.
+/// let input = serde_json::json!({"file_path": "link/../notes.txt"});
+/// assert_eq!(target(&policy, &Call::new("Read", &input)).as_deref(), Some("/project/notes.txt"));
+/// let input = serde_json::json!({"pattern": "src/*.rs"});
+/// assert_eq!(target(&policy, &Call::new("Glob", &input)).as_deref(), Some("/project/src"));
+/// ```
+///
+/// The decision is about where this path really is: a caller opens that and no other.
+pub fn target(policy: &Policy, call: &Call<'_>) -> Option<String> {
+    files::access(call.tool).and_then(|_| files::target(policy, call))
+}
+
 /// The decision without hooks, and before the modes that never ask.
 fn decide_alone(policy: &Policy, call: &Call<'_>, facts: &Facts) -> Decision {
     match call.tool {

@@ -22,12 +22,14 @@ mod update;
 
 pub use bash::Looks;
 pub use call::{Call, Facts, HookVerdict, Reached};
-pub use decide::{decide, looks, paths};
+pub use decide::{decide, looks, paths, target};
 pub use decision::{Decision, Part, Reason, Verdict};
 pub use lint::{Finding, FindingKind, lint};
+pub use path::denies_reading;
 pub use policy::{Directory, Places, Policy};
 pub use rule::{Entry, Rule, RuleError};
 pub use settings::{Effect, Problem, Settings};
 pub use startup::{Bypass, Startup};
+pub use tool::glob_start;
 pub use towline_protocol::{Behavior, Destination, PermissionMode, PermissionUpdate};
 pub use update::Dropped;

@@ -123,6 +123,21 @@ fn check_with<'p>(
     }
 }
 
+/// Whether a deny rule forbids to read a file, by this absolute path. What searches many files asks for each.
+///
+/// ```
+/// use towline_permission::{Behavior, Destination, PermissionMode, Places, Policy, Rule, denies_reading};
+///
+/// let places = Places { project: "/project".into(), current: "/project".into(), ..Places::default() };
+/// let mut policy = Policy::new(PermissionMode::BypassPermissions, places);
+/// policy.add(Rule::with_content("Read", "secret/**"), Behavior::Deny, Destination::UserSettings);
+/// assert!(denies_reading(&policy, "/project/secret/key.txt"));
+/// assert!(!denies_reading(&policy, "/project/notes.txt"));
+/// ```
+pub fn denies_reading(policy: &Policy, path: &str) -> bool {
+    denied(policy, &Facts::default(), Access::Read, path).is_some()
+}
+
 /// The deny rule that is about a path, or about where it leads.
 pub(crate) fn denied<'p>(
     policy: &'p Policy,

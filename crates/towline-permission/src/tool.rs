@@ -6,6 +6,8 @@ pub(crate) mod mcp;
 pub(crate) mod skill;
 pub(crate) mod web_fetch;
 
+pub use files::glob_start;
+
 use towline_protocol::{Behavior, Destination, PermissionMode, PermissionUpdate};
 
 use crate::{

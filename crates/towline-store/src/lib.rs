@@ -25,7 +25,6 @@ mod plain;
 mod project;
 mod prompt;
 mod records;
-mod resolve;
 mod search;
 mod session;
 mod settings;
@@ -44,7 +43,6 @@ pub use project::project_folder_name;
 pub use records::{
     Entry, Located, NumberedLine, NumberedLines, Place, Records, SkipReason, Skipped,
 };
-pub use resolve::{Resolved, resolve_paths};
 pub use search::{Excerpt, Hit, Part, Pattern, Search, SearchQuery, Speaker};
 pub use session::{Session, Subagent};
 pub use settings::{SettingsFile, managed_folder};

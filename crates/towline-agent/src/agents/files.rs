@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use towline_files::{Kind, RealPath};
+
 use super::{AgentDefinition, frontmatter, is_inherited, tools};
 use crate::{config::MemorySources, memory::read_text};
 
@@ -24,11 +26,15 @@ pub(crate) struct AgentPlaces<'a> {
 pub(super) fn read(places: &AgentPlaces<'_>) -> Vec<AgentDefinition> {
     let mut agents = Vec::new();
     if places.sources.user {
-        read_folder(&places.config.join("agents"), 0, &mut agents);
+        read_folder(&places.config.join("agents"), None, 0, &mut agents);
     }
     if places.sources.project {
         for folder in project_folders(places.cwd).into_iter().rev() {
-            read_folder(&folder.join(".claude/agents"), 0, &mut agents);
+            let Ok(project) = RealPath::resolve(folder) else {
+                continue;
+            };
+            let agents_folder = folder.join(".claude/agents");
+            read_folder(&agents_folder, Some(&project), 0, &mut agents);
         }
     }
     agents
@@ -46,7 +52,13 @@ fn project_folders(cwd: &Path) -> Vec<&Path> {
     vec![cwd]
 }
 
-fn read_folder(folder: &Path, depth: usize, agents: &mut Vec<AgentDefinition>) {
+/// Reads the agents of a folder; those of a project must really be in it.
+fn read_folder(
+    folder: &Path,
+    project: Option<&RealPath>,
+    depth: usize,
+    agents: &mut Vec<AgentDefinition>,
+) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
@@ -54,17 +66,29 @@ fn read_folder(folder: &Path, depth: usize, agents: &mut Vec<AgentDefinition>) {
     let mut paths: Vec<PathBuf> = paths.take(MOST_FILES).collect();
     paths.sort();
     for path in paths {
-        if agents.len() >= MOST_FILES {
+        let Ok(real) = RealPath::resolve(&path) else {
+            continue;
+        };
+        let Ok(status) = towline_files::status(&real) else {
+            continue;
+        };
+        if project.is_some_and(|project| !real.starts_with(project)) {
+            tracing::warn!(
+                "`{}` is left out: a link leads out of the project",
+                path.display()
+            );
+        } else if agents.len() >= MOST_FILES {
             tracing::warn!(
                 "`{}` is left out: there are too many agents",
                 path.display()
             );
-        } else if path.is_dir() {
+        } else if status.kind == Kind::Directory {
             if depth < DEEPEST {
-                read_folder(&path, depth + 1, agents);
+                read_folder(&path, project, depth + 1, agents);
             }
-        } else if path.is_file() && path.extension().is_some_and(|ending| ending == "md") {
-            match read_text(&path, MOST_IN_A_FILE).map(|text| definition(&text)) {
+        } else if status.kind == Kind::File && path.extension().is_some_and(|ending| ending == "md")
+        {
+            match read_text(&real, MOST_IN_A_FILE).map(|text| definition(&text)) {
                 Ok(Ok(agent)) => agents.push(agent),
                 Ok(Err(why)) => tracing::warn!("`{}` is no agent: {why}", path.display()),
                 Err(error) => tracing::warn!("`{}` is left out: {error}", path.display()),

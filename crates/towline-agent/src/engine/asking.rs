@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map as JsonMap, Value, json};
+use towline_files::{RealPath, resolve_paths};
 use towline_permission::{
     Call as PermissionCall, Decision, Facts, Reason, Verdict as Ruling, decide, paths,
 };
@@ -11,14 +12,20 @@ use towline_protocol::{
     PermissionMode, PermissionUpdate, Request, RequestId, Text, ToolResultMeta, ToolUseId, Wire,
     control::request::CanUseTool,
 };
-use towline_store::resolve_paths;
 
 use super::{Engine, lines::new_uuid};
 use crate::{
     Questions,
-    tools::{self, Outcome, ToolCall, structured_output},
+    tools::{self, Outcome, Target, ToolCall, structured_output},
     turn::{Call, Refusal, Verdict, rejected, rejected_by_user},
 };
+
+/// A decision, and what the path of the call leads to.
+#[derive(Debug)]
+struct Judged {
+    decision: Decision,
+    target: Option<Target>,
+}
 
 /// A question that the host has not answered.
 #[derive(Debug)]
@@ -39,7 +46,10 @@ impl Engine {
             Ok(read) => read,
             Err(outcome) => return self.verdict(&call.id, wrong(outcome)),
         };
-        let decision = self.decide(&call);
+        let Judged { decision, target } = self.judge(&call);
+        if let Some(target) = target {
+            self.targets.insert(call.id.clone(), target);
+        }
         // Nobody is asked about what cannot be done. Of a file that is forbidden not even that is told.
         let is_forbidden =
             decision.verdict == Ruling::Deny && matches!(decision.reason, Reason::Rule(_));
@@ -78,26 +88,55 @@ impl Engine {
         read.unwrap_or_else(|| Err(no_such_tool(name)))
     }
 
-    fn decide(&self, call: &Call) -> Decision {
+    fn judge(&self, call: &Call) -> Judged {
         self.ruling(&PermissionCall::new(call.name.as_str(), &call.input))
     }
 
-    /// Whether a file may be read without asking.
-    pub(super) fn may_read(&self, path: &Path) -> bool {
+    /// The real path to open a file by, if it may be read without asking.
+    pub(super) fn readable(&self, path: &Path) -> Option<RealPath> {
         let input = json!({"file_path": path});
-        self.ruling(&PermissionCall::new("Read", &input)).verdict == Ruling::Allow
+        let judged = self.ruling(&PermissionCall::new("Read", &input));
+        let target = judged.target.map(|target| target.real);
+        target.filter(|_| judged.decision.verdict == Ruling::Allow)
     }
 
-    fn ruling(&self, call: &PermissionCall<'_>) -> Decision {
+    /// The decision about a call, and what its path leads to: resolved once for both.
+    fn ruling(&self, call: &PermissionCall<'_>) -> Judged {
         let policy = &self.session.policy;
         let touched = paths(policy, call);
         let resolved = resolve_paths(touched.iter().map(String::as_str));
+        let target = Target::among(&resolved, policy, call);
         let facts = Facts {
             links: resolved.links,
             directories: resolved.directories,
             ..Facts::default()
         };
-        decide(policy, call, &facts)
+        Judged {
+            decision: decide(policy, call, &facts),
+            target,
+        }
+    }
+
+    /// Sees to it that a call opens what was decided about. Calls before it in the same message may have moved the shell or
+    /// changed a link since: then it is decided about again, and where a person would have to be asked it fails.
+    pub(super) fn settle_target(&mut self, call: &Call) -> Result<(), Outcome> {
+        let Some(before) = self.targets.get(&call.id) else {
+            return Ok(());
+        };
+        let now = self.judge(call);
+        let Some(target) = now.target.filter(|target| target != before) else {
+            return Ok(());
+        };
+        if now.decision.verdict != Ruling::Allow {
+            return Err(Outcome::error(format!(
+                "Nothing was opened: {} led to {} when the call was allowed and leads to {} now. Make the call again.",
+                before.words.display(),
+                before.real.display(),
+                target.real.display()
+            )));
+        }
+        self.targets.insert(call.id.clone(), target);
+        Ok(())
     }
 
     /// Why a call is accepted, in the real CLI's words: a rule for the whole tool counts before all else, a command line is
@@ -226,6 +265,7 @@ impl Engine {
             .find(|(_, question)| question.call.id == *call);
         if let Some(id) = open.map(|(id, _)| id.clone()) {
             self.questions.remove(&id);
+            self.targets.remove(call);
             self.peer.cancel(&id);
         }
     }
@@ -287,6 +327,17 @@ impl Engine {
                 denied: false,
                 stop: false,
             });
+        }
+        if input != call.input {
+            // An answer that names another path allows that one.
+            let target = Target::of(&self.session.policy, call.name.as_str(), &input);
+            let words = |target: &Target| target.words.clone();
+            let before = self.targets.get(&call.id);
+            if target.as_ref().map(words) != before.map(words) {
+                self.targets.remove(&call.id);
+                let target = target.map(|target| (call.id.clone(), target));
+                self.targets.extend(target);
+            }
         }
         let meta = meta(&call.id, "accept", "user_temporary", None);
         Verdict::Run {

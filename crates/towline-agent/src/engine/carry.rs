@@ -21,7 +21,7 @@ use super::{
 use crate::{
     history::prompt_blocks,
     model::{USUAL_DISPLAY, cost::BYTES_IN_TOKEN},
-    tools::{Change, ToolCall, structured_output},
+    tools::{Change, Hidden, ToolCall, structured_output},
     turn::{Call, Complete, Ended, Note, Output, Said, TurnOptions},
 };
 
@@ -96,7 +96,7 @@ impl Engine {
         let said = batch.iter().filter(|prompt| !prompt.is_own);
         let said: Vec<Prompt> = said.cloned().collect();
         if !said.iter().any(|prompt| prompt.verbatim) {
-            let readable = |path: &Path| self.may_read(path);
+            let readable = |path: &Path| self.readable(path);
             blocks.extend(mentioned(
                 Prompt::joined(&said).as_ref(),
                 &self.session.current(),
@@ -138,6 +138,7 @@ impl Engine {
             Output::StopCalls => {
                 self.calls.abort_all();
                 self.call_ids.clear();
+                self.targets.clear();
             }
             Output::Result(ended) => self.show_result(&ended),
             Output::Results(blocks) => {
@@ -371,8 +372,16 @@ impl Engine {
             }
             return;
         }
-        let place = self.place_for(&call.id);
-        let read = ToolCall::read(call.name.as_str(), &call.input);
+        let settled = self.settle_target(&call);
+        let mut place = self.place_for(&call.id);
+        self.targets.remove(&call.id);
+        if matches!(call.name.as_str(), "Glob" | "Grep") {
+            place.hidden = Hidden::by(&self.session.policy);
+        }
+        let read = match settled {
+            Ok(()) => ToolCall::read(call.name.as_str(), &call.input),
+            Err(refusal) => Some(Err(refusal)),
+        };
         let Some(Ok(tool)) = read else {
             // It was read when it was considered; whoever allowed it may have changed it since.
             let outcome = match read {

@@ -2,9 +2,8 @@
 
 use std::{io::Read as _, path::Path};
 
+use towline_files::{RealPath, open};
 use towline_protocol::{Block, Content, Json, Text, Wire};
-
-use crate::tools::open;
 
 /// How many files a prompt may bring, and how much of each.
 const MAX_FILES: usize = 20;
@@ -14,7 +13,7 @@ const MAX_BYTES: u64 = 256 << 10;
 pub(super) fn mentioned(
     content: Option<&Content>,
     directory: &Path,
-    may_read: impl Fn(&Path) -> bool,
+    readable: impl Fn(&Path) -> Option<RealPath>,
 ) -> Vec<Json> {
     let text = content.map_or_else(Text::new, Content::text);
     let mut seen = Vec::new();
@@ -34,11 +33,10 @@ pub(super) fn mentioned(
             directory.join(name),
             directory.join(name.trim_end_matches('.')),
         ];
-        let mut files = paths.iter().filter(|path| path.is_file() && may_read(path));
-        let Some(path) = files.next() else {
-            continue;
-        };
-        if let Some((words, is_cut)) = read(path) {
+        let mut files = paths
+            .iter()
+            .filter_map(|path| Some((path, read(&readable(path)?)?)));
+        if let Some((path, (words, is_cut))) = files.next() {
             let note = if is_cut { ", only its beginning" } else { "" };
             let path = path.display();
             let shown = format!("The file {path} that the prompt mentions{note}:\n\n{words}");
@@ -48,7 +46,7 @@ pub(super) fn mentioned(
     blocks
 }
 
-fn read(path: &Path) -> Option<(String, bool)> {
+fn read(path: &RealPath) -> Option<(String, bool)> {
     let (bytes, is_cut) = beginning_of(path, MAX_BYTES)?;
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -60,7 +58,7 @@ fn read(path: &Path) -> Option<(String, bool)> {
 }
 
 /// The beginning of a plain file, and whether there is more.
-pub(super) fn beginning_of(path: &Path, most: u64) -> Option<(Vec<u8>, bool)> {
+pub(super) fn beginning_of(path: &RealPath, most: u64) -> Option<(Vec<u8>, bool)> {
     let opened = open(path).ok()?;
     let mut bytes = Vec::new();
     opened.file.take(most).read_to_end(&mut bytes).ok()?;
@@ -77,13 +75,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("notes.txt"), "remember").unwrap();
         std::fs::write(folder.path().join("raw"), [0xff, 0xfe]).unwrap();
-        let shown =
-            |prompt: &str| mentioned(Some(&Content::from(prompt)), folder.path(), |_| true).len();
+        let shown = |prompt: &str| {
+            mentioned(Some(&Content::from(prompt)), folder.path(), |path| {
+                RealPath::resolve(path).ok()
+            })
+            .len()
+        };
         assert_eq!(shown("see @notes.txt please"), 1);
         assert_eq!(shown("see @notes.txt, @notes.txt"), 1);
         assert_eq!(shown("end with @notes.txt."), 1);
         assert_eq!(shown("mail ann@notes.txt, @nobody, @raw, @"), 0);
         let prompt = Content::from("see @notes.txt");
-        assert_eq!(mentioned(Some(&prompt), folder.path(), |_| false), []);
+        assert_eq!(mentioned(Some(&prompt), folder.path(), |_| None), []);
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
+use towline_files::RealPath;
 use towline_protocol::control::request::Initialize;
 
 use super::Engine;
@@ -82,7 +83,9 @@ fn without_servers(servers: &[String]) -> Option<String> {
 
 /// The servers that a project brings along, in `.mcp.json`.
 fn servers_of_project(folder: &Path) -> Vec<String> {
-    let text = read_text(&folder.join(".mcp.json"), LARGEST).unwrap_or_default();
+    let text = RealPath::resolve(&folder.join(".mcp.json"))
+        .and_then(|file| read_text(&file, LARGEST))
+        .unwrap_or_default();
     let mut keys = serde_json::from_str::<Map<String, Value>>(&text).unwrap_or_default();
     match keys.remove("mcpServers") {
         Some(Value::Object(servers)) => servers.into_iter().map(|(name, _)| name).collect(),

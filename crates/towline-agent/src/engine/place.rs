@@ -12,7 +12,7 @@ use crate::{
     context::{Surroundings, system_blocks},
     memory::{Memory, MemoryKind, MemoryPlaces},
     model::cost::BYTES_IN_TOKEN,
-    tools::Place,
+    tools::{Hidden, Place},
 };
 
 /// How commands are run, and where their output goes.
@@ -48,6 +48,8 @@ impl Engine {
                 .join(self.session.id.as_str())
                 .join("tool-results")
                 .into(),
+            target: self.targets.get(call).cloned(),
+            hidden: Hidden::default(),
             tool_use_id: Arc::from(call.as_str()),
             commands: self.commands.clone(),
             shell: self.config.shell,

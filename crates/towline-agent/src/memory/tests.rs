@@ -190,7 +190,7 @@ fn a_project_cannot_import_what_is_not_its_own() {
 }
 
 #[test]
-fn what_the_user_or_an_approved_project_imports_from_outside_was_left_out() {
+fn what_an_approved_project_imports_from_outside_was_left_out() {
     let files = &[
         ("work/app/CLAUDE.md", "@~/shared.md"),
         ("work/app/CLAUDE.local.md", "@~/mine.md"),
@@ -198,18 +198,45 @@ fn what_the_user_or_an_approved_project_imports_from_outside_was_left_out() {
         ("home/mine.md", "mine"),
     ];
     let mut machine = Machine::new(files);
-    let project = "work/app/CLAUDE.md";
-    let local = ["work/app/CLAUDE.local.md", "home/mine.md"];
-    assert_eq!(machine.names(), [&[project][..], &local].concat());
+    let (project, local) = ("work/app/CLAUDE.md", "work/app/CLAUDE.local.md");
+    // A clone can bring either file along: CLI 2.1.325 sends neither import before a person approved it.
+    assert_eq!(machine.names(), [project, local]);
     let left_out = machine.read().left_out;
     assert!(
-        left_out.len() == 1 && left_out[0].contains("shared.md"),
+        left_out.len() == 2 && left_out[0].contains("shared.md") && left_out[1].contains("mine.md"),
         "{left_out:?}"
     );
     machine.outside_imports = true;
-    let all = [&[project, "home/shared.md"][..], &local].concat();
+    let all = [project, "home/shared.md", local, "home/mine.md"];
     assert_eq!(machine.names(), all);
     assert_eq!(machine.read().left_out, [] as [&str; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_memory_file_that_is_a_link_to_outside_was_told_to_the_model() {
+    let mut machine = Machine::new(&[
+        ("home/secret.md", "secret"),
+        ("work/app/AGENTS.md", "the agents"),
+    ]);
+    let link = |target: &str, at: &str| {
+        let at = machine.path().join(at);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(machine.path().join(target), at).unwrap();
+    };
+    link("home/secret.md", "work/app/CLAUDE.md");
+    link("home/secret.md", "work/app/.claude/rules/a.md");
+    // A link that stays inside is followed.
+    link("work/app/AGENTS.md", "work/app/.claude/CLAUDE.md");
+    assert_eq!(machine.names(), ["work/app/.claude/CLAUDE.md"]);
+    let left_out = machine.read().left_out;
+    assert_eq!(left_out.len(), 2, "{left_out:?}");
+    assert!(
+        left_out[0].ends_with("it is a link that leads out of the project"),
+        "{left_out:?}"
+    );
+    machine.outside_imports = true;
+    assert_eq!(machine.names().len(), 2, "what a person approved counts");
 }
 
 #[test]

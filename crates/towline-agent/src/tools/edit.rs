@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use towline_files::RealPath;
 
 use super::{
     Outcome, Place, Tool,
@@ -127,7 +128,7 @@ impl Replacement<'_> {
 /// Changes of one file that can be made, and were not made yet.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    real: PathBuf,
+    real: RealPath,
     before: Option<Original>,
     text: Text,
     /// How much of the file the model was shown.
@@ -149,7 +150,7 @@ impl Prepared {
         path: &Path,
         replacements: &[Replacement<'_>],
     ) -> Result<Self, Outcome> {
-        let real = file::real_path(place, path);
+        let real = place.target()?.real.clone();
         if path
             .extension()
             .is_some_and(|extension| extension == "ipynb")

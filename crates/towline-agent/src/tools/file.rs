@@ -1,30 +1,27 @@
-//! Files as the tools see them: opened without ever waiting, read within a bound, written all or nothing.
+//! Files as the tools see them: opened as they were judged and without waiting, read within a bound, written all or nothing.
 
 mod missing;
-mod open;
 mod patch;
 mod replace;
 mod state;
 mod text;
 mod words;
 
-use std::{
-    fs::Metadata,
-    path::{Path, PathBuf},
-};
+use std::fs::Metadata;
+
+use towline_files::{RealPath, Refused, open};
 
 use self::replace::{NotReplaced, replace};
 use super::{Outcome, Place, blocking::Interrupt};
 
+pub(crate) use state::FilesRead;
 pub(super) use {
     missing::does_not_exist,
-    open::{Opened, Refused},
     patch::structured_patch,
     state::{Extent, Fingerprint, FingerprintOf, Seen},
     text::{NotText, Text, unix},
     words::{in_words, size_in_words},
 };
-pub(crate) use {open::open, state::FilesRead};
 
 /// A file that is about to be changed.
 #[derive(Debug)]
@@ -37,21 +34,8 @@ pub(super) struct Original {
     pub(super) seen: Seen,
 }
 
-/// A path as the model gave it, made absolute, with links followed: where a write to it would go.
-pub(super) fn real_path(place: &Place, path: &Path) -> PathBuf {
-    let path = place.absolute(path);
-    let Some(text) = path.to_str() else {
-        return path.into_owned();
-    };
-    let mut resolved = towline_store::resolve_paths([text]);
-    match resolved.links.remove(text) {
-        Some(real) => PathBuf::from(real),
-        None => path.into_owned(),
-    }
-}
-
 /// Reads a file that is about to be changed. Nothing if it is not there.
-pub(super) fn original(place: &Place, real: &Path) -> Result<Option<Original>, Outcome> {
+pub(super) fn original(place: &Place, real: &RealPath) -> Result<Option<Original>, Outcome> {
     let opened = match open(real) {
         Ok(opened) => opened,
         Err(Refused::Missing) => return Ok(None),
@@ -100,7 +84,7 @@ pub(super) fn original(place: &Place, real: &Path) -> Result<Option<Original>, O
 #[derive(Debug)]
 pub(super) struct Change<'a> {
     /// Where it is, with links followed.
-    pub(super) real: &'a Path,
+    pub(super) real: &'a RealPath,
     /// What it will hold.
     pub(super) text: &'a Text,
     /// What it held; nothing for a new file.

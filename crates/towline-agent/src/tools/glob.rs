@@ -1,19 +1,18 @@
 //! `Glob`: files by their names.
 
-use std::{
-    path::{Component, Path, PathBuf},
-    time::Instant,
-};
+use std::{path::PathBuf, time::Instant};
 
 use ignore::WalkBuilder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use towline_files::Kind;
+use towline_permission::glob_start;
 
 use super::{
     Outcome, Place, Tool,
     blocking::{Interrupt, blocking_at},
-    search::{self, Patience},
+    search::{self, Found, Patience},
 };
 
 /// Finds files.
@@ -23,7 +22,8 @@ pub(crate) struct Glob {
     /// What their paths look like, such as `**/*.rs`
     pattern: String,
     /// The directory to look in; where the shell is if left out
-    path: Option<PathBuf>,
+    #[serde(rename = "path")]
+    _path: Option<PathBuf>,
     /// How many to show, at most 1000; 100 if left out
     limit: Option<f64>,
 }
@@ -54,21 +54,19 @@ impl Glob {
                 )));
             }
         };
-        let (root, pattern) = self.root(place)?;
-        let mut walk = WalkBuilder::new(&root);
-        // Names that nobody asked for are not in the way here, so nothing is left out.
-        walk.standard_filters(false)
-            .overrides(search::globs(&root, [pattern.as_str()])?);
         let patience = Patience::new(interrupt);
-        let Some((mut found, complete)) = search::files(&walk, &patience) else {
+        let Some((mut found, complete)) = self.matches(place, &patience)? else {
             return Err(patience.in_words());
         };
-        found.sort();
+        found.sort_by(|one, other| {
+            let path = |found: &Found| (found.modified, found.real.as_path().to_owned());
+            path(one).cmp(&path(other))
+        });
         let total = found.len();
         found.truncate(limit);
         let names: Vec<String> = found
             .iter()
-            .map(|found| search::shown(place, &found.path))
+            .map(|found| search::shown(place, &found.words))
             .collect();
         let mut words = if names.is_empty() {
             "No files found".to_owned()
@@ -95,48 +93,53 @@ impl Glob {
         ))
     }
 
-    /// Where to look, and for what: a pattern that is an absolute path brings its own directory.
-    fn root(&self, place: &Place) -> Result<(PathBuf, String), Outcome> {
-        let (root, pattern) = if Path::new(&self.pattern).is_absolute() {
-            split(&self.pattern)
-        } else {
-            let root = self.path.as_deref().unwrap_or(Path::new(""));
-            (place.absolute(root).into_owned(), self.pattern.clone())
+    /// The files that match. The search begins at the target, which is where the pattern's first special name is.
+    fn matches(
+        &self,
+        place: &Place,
+        patience: &Patience,
+    ) -> Result<Option<(Vec<Found>, bool)>, Outcome> {
+        let nothing = Ok(Some((Vec::new(), true)));
+        let Some(start) = glob_start(&self.pattern) else {
+            // It climbs behind a special name, and no file has a path with `..` in it.
+            return nothing;
         };
-        match std::fs::metadata(&root) {
-            Ok(metadata) if metadata.is_dir() => {
-                // Without what leads nowhere, such as a dot, so that what is found can be shown from where we are.
-                Ok((root.components().collect(), pattern))
+        let target = place.target()?;
+        let rest = self.pattern[start.len()..].trim_start_matches('/');
+        // A pattern that is a path, or begins with one, is meant as it stands there.
+        let pattern = if start.is_empty() {
+            rest.to_owned()
+        } else {
+            format!("/{rest}")
+        };
+        let overrides = search::globs(&target.real, [pattern.as_str()])?;
+        let is_given = start.is_empty() || self.pattern.starts_with('/') && !rest.is_empty();
+        match towline_files::status(&target.real) {
+            // The walk would take any file that it is given.
+            Ok(status) if (status.kind == Kind::Directory) != rest.is_empty() => {}
+            Err(_) if is_given => {
+                return Err(Outcome::error(format!(
+                    "Directory does not exist: {}. Note: your current working directory is {}.",
+                    target.words.display(),
+                    place.current.display()
+                )));
             }
-            Ok(_) => Err(Outcome::error(format!(
-                "Path is not a directory: {}",
-                root.display()
-            ))),
-            Err(_) => Err(Outcome::error(format!(
-                "Directory does not exist: {}. Note: your current working directory is {}.",
-                root.display(),
-                place.current.display()
-            ))),
+            Ok(_) if is_given => {
+                return Err(Outcome::error(format!(
+                    "Path is not a directory: {}",
+                    target.words.display()
+                )));
+            }
+            _ => return nothing,
         }
+        let mut walk = WalkBuilder::new(&target.real);
+        // The pattern tells which files: hidden and ignored ones count.
+        walk.standard_filters(false);
+        if !rest.is_empty() {
+            walk.overrides(overrides);
+        }
+        Ok(search::files(place, target, &walk, patience))
     }
-}
-
-/// The directories before the first part with a wildcard, and the rest.
-fn split(pattern: &str) -> (PathBuf, String) {
-    let parts: Vec<Component<'_>> = Path::new(pattern).components().collect();
-    let is_plain = |part: &Component<'_>| {
-        !part
-            .as_os_str()
-            .to_string_lossy()
-            .contains(['*', '?', '[', '{', '\\'])
-    };
-    let plain = parts.iter().take_while(|part| is_plain(part)).count();
-    // The last part is what is looked for, wildcard or not.
-    let plain = plain.min(parts.len().saturating_sub(1));
-    let rest: PathBuf = parts[plain..].iter().collect();
-    // In its directory alone, as it stands there.
-    let rest = format!("/{}", rest.to_string_lossy());
-    (parts[..plain].iter().collect(), rest)
 }
 
 #[cfg(test)]

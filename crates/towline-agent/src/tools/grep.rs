@@ -10,12 +10,12 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::{WalkBuilder, types::TypesBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use towline_files::Kind;
 
 use self::print::{Page, Printer};
 use super::{
     Outcome, Place, Tool,
     blocking::{Interrupt, blocking_at},
-    file,
     search::{self, Found, Patience, Patient},
 };
 
@@ -26,7 +26,8 @@ pub(crate) struct Grep {
     /// What to look for: a regular expression
     pattern: String,
     /// The file or directory to look in; where the shell is if left out
-    path: Option<PathBuf>,
+    #[serde(rename = "path")]
+    _path: Option<PathBuf>,
     /// Which files, such as `*.rs` or `*.{ts,tsx}`
     glob: Option<String>,
     /// What to show: lines, the files that have any (if left out), or how many each has
@@ -92,27 +93,27 @@ impl Grep {
         let page = self.page()?;
         let mode = self.output_mode.unwrap_or_default();
         let patience = Patience::new(interrupt);
-        let root = place.absolute(self.path.as_deref().unwrap_or("".as_ref()));
-        let root: PathBuf = root.components().collect();
-        let Ok(metadata) = std::fs::metadata(&root) else {
+        let target = place.target()?;
+        let Ok(status) = towline_files::status(&target.real) else {
             return Err(Outcome::error(format!(
                 "Path does not exist: {}. Note: your current working directory is {}.",
-                root.display(),
+                target.words.display(),
                 place.current.display()
             )));
         };
-        let walk = self.walk(&root, metadata.is_dir())?;
+        let is_directory = status.kind == Kind::Directory;
+        let walk = self.walk(&target.real, is_directory)?;
         let Some(matcher) = self.matcher()? else {
             return Ok(Printer::new(mode, page).outcome());
         };
-        let Some((mut files, _)) = search::files(&walk, &patience) else {
+        let Some((mut files, _)) = search::files(place, target, &walk, &patience) else {
             return Err(patience.in_words());
         };
         files.sort_by(|one, other| {
             other
                 .modified
                 .cmp(&one.modified)
-                .then_with(|| one.path.cmp(&other.path))
+                .then_with(|| one.real.as_path().cmp(other.real.as_path()))
         });
 
         let mut printer = Printer::new(mode, page);
@@ -122,17 +123,17 @@ impl Grep {
             .unwrap_or_default()
             .then(|| matcher.clone());
         printer.apart = mode == OutputMode::Content && self.lines_around() != (0, 0);
-        printer.named = metadata.is_dir();
+        printer.named = is_directory;
         let mut searcher = self.searcher(mode);
-        for Found { path, .. } in files {
+        for Found { real, words, .. } in files {
             if patience.is_over() {
                 return Err(patience.in_words());
             }
             // What cannot be read, or is too large for a match over several lines, is left out, as ripgrep does.
-            let Ok(opened) = file::open(&path) else {
+            let Ok(opened) = towline_files::open(&real) else {
                 continue;
             };
-            printer.begin(search::shown(place, &path));
+            printer.begin(search::shown(place, &words));
             let reader = Patient {
                 inner: opened.file,
                 patience: patience.clone(),

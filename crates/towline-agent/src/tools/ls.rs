@@ -1,14 +1,15 @@
 //! `LS`: what is in a directory (document 001 §2.7).
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use towline_files::{Directory, Kind};
 
 use super::{
     Outcome, Place, Tool,
-    blocking::{Interrupt, blocking},
+    blocking::{Interrupt, blocking_at},
     file::in_words,
 };
 
@@ -17,7 +18,8 @@ use super::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ls {
     /// The directory, as an absolute path
-    path: PathBuf,
+    #[serde(rename = "path")]
+    _path: PathBuf,
 }
 
 impl Tool for Ls {
@@ -30,32 +32,30 @@ impl Tool for Ls {
     }
 
     async fn run(self, place: &Place) -> Outcome {
-        let place = place.clone();
-        blocking(move |interrupt| self.list(&place, interrupt)).await
+        blocking_at(place, Self::list).await
     }
 }
 
 impl Ls {
-    fn list(&self, place: &Place, interrupt: &Interrupt) -> Outcome {
-        let path = place.absolute(&self.path);
-        let entries = match fs::read_dir(&path) {
-            Ok(entries) => entries,
-            Err(error) => {
-                let words = in_words(&error, "list", &path);
-                let current = place.current.display();
-                return Outcome::error(format!(
-                    "{words}. Note: your current working directory is {current}."
-                ));
-            }
+    fn list(place: &Place, interrupt: &Interrupt) -> Result<Outcome, Outcome> {
+        let target = place.target()?;
+        let refused = |error: std::io::Error| {
+            let words = in_words(&error, "list", &target.words);
+            let current = place.current.display();
+            Outcome::error(format!(
+                "{words}. Note: your current working directory is {current}."
+            ))
         };
+        let directory = Directory::open(&target.real).map_err(refused)?;
+        let entries = directory.entries().map_err(refused)?;
         let (mut names, mut total) = (Vec::new(), 0_usize);
         for entry in entries.flatten() {
             total += 1;
             if total > MOST_READ || interrupt.is_set() {
                 break;
             }
-            let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = entry.name.to_string_lossy().into_owned();
+            let is_directory = entry.kind == Kind::Directory;
             names.push(if is_directory { name + "/" } else { name });
         }
         names.sort();
@@ -73,10 +73,10 @@ impl Ls {
                 "\n(the first {MOST_SHOWN} of {more}{total} entries; use Glob with a pattern to see others)"
             ));
         }
-        Outcome::new(
+        Ok(Outcome::new(
             text.as_str(),
-            json!({"path": path, "entries": names, "truncated": truncated}),
-        )
+            json!({"path": target.words, "entries": names, "truncated": truncated}),
+        ))
     }
 }
 

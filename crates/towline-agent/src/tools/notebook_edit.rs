@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use towline_files::RealPath;
 use uuid::Uuid;
 
 use super::{
@@ -103,9 +104,9 @@ impl NotebookEdit {
     }
 
     /// The notebook, where it is, and what the file holds.
-    fn open(&self, place: &Place) -> Result<(PathBuf, Original, Notebook), Outcome> {
+    fn open(&self, place: &Place) -> Result<(RealPath, Original, Notebook), Outcome> {
         self.check_input().map_err(Outcome::misuse)?;
-        let real = file::real_path(place, &self.notebook_path);
+        let real = place.target()?.real.clone();
         if !place.files.knows(&real) {
             return Err(file::not_read());
         }

@@ -13,12 +13,13 @@ use std::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use towline_files::{PlainFile, RealPath, Refused};
 use towline_protocol::{Block, MediaBlock, MediaSource, Nullable};
 
 use super::{
     Outcome, Place, Tool,
     blocking::{Interrupt, blocking_at},
-    file::{self, Extent, Fingerprint, NotText, Opened, Refused, Text, in_words, size_in_words},
+    file::{self, Extent, Fingerprint, NotText, Text, in_words, size_in_words},
     notebook::Notebook,
 };
 
@@ -137,18 +138,19 @@ struct Source<'a> {
     /// As the model gave it.
     given: &'a Path,
     /// Where it is.
-    real: PathBuf,
-    opened: Opened,
+    real: RealPath,
+    opened: PlainFile,
 }
 
 impl<'a> Source<'a> {
     fn open(place: &Place, given: &'a Path) -> Result<Self, Outcome> {
-        let real = file::real_path(place, given);
+        let target = place.target()?;
+        let real = target.real.clone();
         let refusal = |refused| match refused {
-            Refused::Missing => Outcome::error(file::does_not_exist(place, &place.absolute(given))),
+            Refused::Missing => Outcome::error(file::does_not_exist(place, &real)),
             Refused::Directory => Outcome::error(format!(
                 "EISDIR: illegal operation on a directory, read '{}'",
-                place.absolute(given).display()
+                target.words.display()
             )),
             Refused::Special => Outcome::misuse(format!(
                 "Cannot read '{}': it is a device, pipe or socket, which this tool does not read.",
@@ -156,7 +158,7 @@ impl<'a> Source<'a> {
             )),
             Refused::Failed(error) => Outcome::error(in_words(&error, "open", given)),
         };
-        let opened = file::open(&real).map_err(refusal)?;
+        let opened = towline_files::open(&real).map_err(refusal)?;
         Ok(Self {
             given,
             real,

@@ -1,4 +1,7 @@
 //! What `Glob` and `Grep` share: walking below a directory with ripgrep's own walker, and stopping in time.
+//!
+//! The walker follows no links, but it goes by paths: while it lists a folder, that may become a link. So a file counts as
+//! found only if it is there by a path without links, see [`towline_files`].
 
 use std::{
     io,
@@ -11,15 +14,19 @@ use ignore::{
     overrides::{Override, OverrideBuilder},
 };
 
-use super::{Outcome, Place, blocking::Interrupt};
+use towline_files::{Kind, RealPath, Walked};
+
+use super::{Outcome, Place, Target, blocking::Interrupt};
 
 /// A file that was found.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 pub(super) struct Found {
     /// When it was last changed.
     pub(super) modified: SystemTime,
     /// Where it is.
-    pub(super) path: PathBuf,
+    pub(super) real: RealPath,
+    /// The same in the model's words.
+    pub(super) words: PathBuf,
 }
 
 /// How long a search may go on.
@@ -70,27 +77,39 @@ impl<R: io::Read> io::Read for Patient<R> {
     }
 }
 
-/// All plain files that a walk finds, and whether these are all; nothing if it took too long.
-pub(super) fn files(walk: &WalkBuilder, patience: &Patience) -> Option<(Vec<Found>, bool)> {
+/// All plain files that a walk below the target finds, without those that rules hide, and whether these are all; nothing
+/// if it took too long.
+pub(super) fn files(
+    place: &Place,
+    target: &Target,
+    walk: &WalkBuilder,
+    patience: &Patience,
+) -> Option<(Vec<Found>, bool)> {
     let mut found = Vec::new();
+    let mut walked = Walked::new(target.real.clone());
     for entry in walk.build() {
         if patience.is_over() {
             return None;
         }
         // A directory that may not be read is left out, as ripgrep does.
         let Ok(entry) = entry else { continue };
-        let Ok(metadata) = entry.metadata() else {
+        if entry.file_type().is_none_or(|kind| !kind.is_file()) {
+            continue;
+        }
+        let Ok((real, status)) = walked.look(entry.path()) else {
             continue;
         };
-        if !metadata.is_file() {
+        let words = target.in_words(&real);
+        if status.kind != Kind::File || place.hidden.covers(&words, &real) {
             continue;
         }
         if found.len() == MOST {
             return Some((found, false));
         }
         found.push(Found {
-            modified: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-            path: entry.into_path(),
+            modified: status.modified,
+            real,
+            words,
         });
     }
     Some((found, true))

@@ -8,8 +8,9 @@ use std::{
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use towline_permission::{PermissionMode, Places, Policy};
 
-use super::{Outcome, Place, ToolCall};
+use super::{Outcome, Place, Target, ToolCall};
 
 /// A folder with files.
 #[derive(Debug)]
@@ -75,9 +76,26 @@ impl Tried {
     /// Calls a tool.
     pub(super) async fn call(&self, name: &str, input: Value) -> Outcome {
         match ToolCall::read(name, &input).expect("a tool of this name") {
-            Ok(call) => call.run(&self.place).await,
+            Ok(call) => {
+                let place = Place {
+                    target: Target::of(&self.policy(), name, &input),
+                    ..self.place.clone()
+                };
+                call.run(&place).await
+            }
             Err(refusal) => refusal,
         }
+    }
+
+    /// The places that the paths of calls are relative to.
+    fn policy(&self) -> Policy {
+        let path = |path: &Path| path.to_str().unwrap().to_owned();
+        let places = Places {
+            project: path(&self.place.project),
+            current: path(&self.place.current),
+            ..Places::default()
+        };
+        Policy::new(PermissionMode::Default, places)
     }
 
     /// Reads a file with the tool.

@@ -1,10 +1,11 @@
 //! `Write`: a file's whole content.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use towline_files::RealPath;
 
 use super::{
     Outcome, Place, Tool,
@@ -28,8 +29,7 @@ impl Tool for Write {
         A file that exists must have been read first. To change a part of a file use Edit.";
 
     fn check(&self, place: &Place) -> Result<(), Outcome> {
-        self.before(place, &file::real_path(place, &self.file_path))
-            .map(drop)
+        self.before(place, &place.target()?.real).map(drop)
     }
 
     async fn run(self, place: &Place) -> Outcome {
@@ -39,14 +39,14 @@ impl Tool for Write {
 
 impl Write {
     fn write(&self, place: &Place, interrupt: &Interrupt) -> Result<Outcome, Outcome> {
-        let real = file::real_path(place, &self.file_path);
-        let before = self.before(place, &real)?;
+        let real = &place.target()?.real;
+        let before = self.before(place, real)?;
         let text = match &before {
             Some(before) => before.text.with(&self.content),
             None => Text::new(&self.content),
         };
         Change {
-            real: &real,
+            real,
             text: &text,
             before: before.as_ref(),
             extent: Extent::Whole,
@@ -86,7 +86,7 @@ impl Write {
     }
 
     /// What the file holds; an outcome if it must not be overwritten.
-    fn before(&self, place: &Place, real: &Path) -> Result<Option<Original>, Outcome> {
+    fn before(&self, place: &Place, real: &RealPath) -> Result<Option<Original>, Outcome> {
         let before = file::original(place, real)?;
         match before.as_ref().map(|before| before.seen) {
             Some(Seen::Never) if place.must_read_first => Err(file::not_read()),

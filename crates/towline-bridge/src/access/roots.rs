@@ -1,7 +1,8 @@
 //! [`Roots`]: the folders that the bridge may show and have agents work in.
 //!
 //! A path is first made what it really is, links and all, and then held against the folders. Checking the words of a path
-//! is not enough: a link inside a project can lead anywhere.
+//! is not enough: a link inside a project can lead anywhere. The result is a [`RealPath`], which is opened without following
+//! links, so that one that comes in between changes nothing.
 
 use std::{
     fs, io,
@@ -9,6 +10,7 @@ use std::{
 };
 
 use thiserror::Error;
+use towline_files::{Kind, RealPath, status};
 
 /// Folders, and everything below them.
 ///
@@ -71,10 +73,11 @@ impl Roots {
                 path: folder.display().to_string(),
                 error,
             };
-            let found = fs::canonicalize(folder).map_err(io)?;
-            if !found.is_dir() {
+            let found = RealPath::resolve(folder).map_err(io)?;
+            if status(&found).map_err(io)?.kind != Kind::Directory {
                 return Err(io(io::ErrorKind::NotADirectory.into()));
             }
+            let found = PathBuf::from(found);
             if !real.contains(&found) {
                 real.push(found);
             }
@@ -91,16 +94,16 @@ impl Roots {
     ///
     /// # Errors
     /// When it is outside, or no absolute path.
-    pub fn resolve(&self, path: &Path) -> Result<PathBuf, RootError> {
-        well_formed(path)?;
-        let real = match fs::canonicalize(path) {
-            Ok(real) => real,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match nearest(path) {
+    pub fn resolve(&self, path: &Path) -> Result<RealPath, RootError> {
+        let real = real(path)?;
+        match status(&real) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match can_be_missing(path) {
                 Err(RootError::Io { error, .. }) => return Err(self.unseen(path, error)),
-                nearest => nearest?,
+                other => other?,
             },
             Err(error) => return Err(self.unseen(path, error)),
-        };
+        }
         self.contained(path, real)
     }
 
@@ -108,10 +111,10 @@ impl Roots {
     ///
     /// # Errors
     /// When it is not there, outside, or no absolute path.
-    pub fn existing(&self, path: &Path) -> Result<PathBuf, RootError> {
-        well_formed(path)?;
-        match fs::canonicalize(path) {
-            Ok(real) => self.contained(path, real),
+    pub fn existing(&self, path: &Path) -> Result<RealPath, RootError> {
+        let real = real(path)?;
+        match status(&real) {
+            Ok(_) => self.contained(path, real),
             // Whether something outside is there is nobody's business, so that comes first.
             Err(error) => self.resolve(path).and_then(|_| Err(io_error(path, error))),
         }
@@ -121,7 +124,7 @@ impl Roots {
     ///
     /// # Errors
     /// When either is outside, or no path.
-    pub fn in_project(&self, project: &Path, file: &Path) -> Result<PathBuf, RootError> {
+    pub fn in_project(&self, project: &Path, file: &Path) -> Result<RealPath, RootError> {
         if file.as_os_str().is_empty() {
             return Err(malformed(file, "is empty"));
         }
@@ -130,11 +133,11 @@ impl Roots {
         if found.starts_with(&project) {
             Ok(found)
         } else {
-            Err(outside(file, std::slice::from_ref(&project)))
+            Err(outside(file, &[project.into()]))
         }
     }
 
-    fn contained(&self, path: &Path, real: PathBuf) -> Result<PathBuf, RootError> {
+    fn contained(&self, path: &Path, real: RealPath) -> Result<RealPath, RootError> {
         if self.folders.iter().any(|folder| real.starts_with(folder)) {
             Ok(real)
         } else {
@@ -153,32 +156,35 @@ impl Roots {
     }
 }
 
-/// Where something that is not there yet would be: in its nearest folder that is.
-fn nearest(path: &Path) -> Result<PathBuf, RootError> {
-    let mut missing = Vec::new();
+fn real(path: &Path) -> Result<RealPath, RootError> {
+    well_formed(path)?;
+    RealPath::resolve(path).map_err(|error| io_error(path, error))
+}
+
+/// Whether something that is not there could be made: it is in a folder that is there, or below one.
+fn can_be_missing(path: &Path) -> Result<(), RootError> {
+    // The path itself may be such a link, too.
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(malformed(path, "is a link that leads nowhere"));
+    }
     let mut parts = path.components();
     loop {
         // `a/../b` means nothing as long as there is no `a`.
-        match parts.next_back() {
-            Some(Component::Normal(name)) => missing.push(name),
-            _ => return Err(malformed(path, "goes up from what is not there")),
+        if !matches!(parts.next_back(), Some(Component::Normal(_))) {
+            return Err(malformed(path, "goes up from what is not there"));
         }
         let folder = parts.as_path();
-        let last = missing
-            .last()
-            .map_or_else(PathBuf::new, |name| folder.join(name));
-        // Whatever is written to a link that leads nowhere yet is written where it leads.
-        if fs::symlink_metadata(&last).is_ok() {
-            return Err(malformed(path, "is a link that leads nowhere"));
+        match fs::symlink_metadata(folder) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(io_error(path, error)),
         }
         match fs::canonicalize(folder) {
-            Ok(real) => {
-                return Ok(missing
-                    .iter()
-                    .rev()
-                    .fold(real, |real, name| real.join(name)));
+            Ok(_) => return Ok(()),
+            // Whatever is written to a link that leads nowhere yet is written where it leads.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(malformed(path, "is a link that leads nowhere"));
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(io_error(path, error)),
         }
     }

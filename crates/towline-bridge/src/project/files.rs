@@ -1,14 +1,13 @@
 //! One file: a text by lines, a picture as it is, within bounds.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Read as _},
-    os::unix::fs::OpenOptionsExt as _,
     path::Path,
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use rustix::fs::OFlags;
+use towline_files::{RealPath, Refused};
 use towline_protocol::dialect::pocket::{FileContent, FileKind, ReadFile};
 
 use super::{ProjectError, Projects, media};
@@ -45,7 +44,7 @@ impl Projects {
     }
 }
 
-fn read(path: &Path, lines: u64) -> Result<FileContent, ProjectError> {
+fn read(path: &RealPath, lines: u64) -> Result<FileContent, ProjectError> {
     let (file, size) = open(path)?;
     if let Some((kind, media)) = media::media(path) {
         let bytes = read_whole(file, size, path)?;
@@ -80,22 +79,16 @@ fn read(path: &Path, lines: u64) -> Result<FileContent, ProjectError> {
     })
 }
 
-/// Opens a file for reading, and nothing else: a pipe would never end, a link was followed before it was checked.
-pub(super) fn open(path: &Path) -> Result<(File, u64), ProjectError> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits().cast_signed())
-        .open(path)
-        .map_err(|error| unreadable(path, &error))?;
-    let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
-    if !metadata.is_file() {
-        return Err(ProjectError::Unusable(format!(
-            "{} is no file",
-            path.display()
-        )));
+/// Opens a file for reading, and nothing else: a pipe would never end, and links were followed when the path was checked.
+pub(super) fn open(path: &RealPath) -> Result<(File, u64), ProjectError> {
+    match towline_files::open(path) {
+        Ok(opened) => Ok((opened.file, opened.metadata.len())),
+        Err(Refused::Directory | Refused::Special) => {
+            let words = format!("{} is no file", path.display());
+            Err(ProjectError::Unusable(words))
+        }
+        Err(refused) => Err(unreadable(path, &refused.into())),
     }
-    Ok((file, metadata.len()))
 }
 
 /// All of a picture, if it is not too large.

@@ -2,12 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, Metadata},
     path::{Path, PathBuf},
     time::{Duration, Instant, UNIX_EPOCH},
 };
 
 use ignore::WalkBuilder;
+use towline_files::{Directory, Kind, RealPath, Status, Walked, status};
 use towline_protocol::{
     Map, Number, Text,
     dialect::pocket::{DirectoryListing, FileList, ListDirectory, ListFiles, PathEntry},
@@ -93,8 +93,8 @@ struct Listed {
     modified: Option<u64>,
 }
 
-fn list(roots: &Roots, project: &Path, until: Instant) -> Result<FileList, ProjectError> {
-    if !project.is_dir() {
+fn list(roots: &Roots, project: &RealPath, until: Instant) -> Result<FileList, ProjectError> {
+    if !status(project).is_ok_and(|status| status.kind == Kind::Directory) {
         return Err(ProjectError::Unusable(format!(
             "{} is no folder",
             project.display()
@@ -104,6 +104,7 @@ fn list(roots: &Roots, project: &Path, until: Instant) -> Result<FileList, Proje
     let mut folders = Vec::new();
     let mut total = 0;
     let mut cut = false;
+    let mut walked = Walked::new(project.clone());
     let walk = WalkBuilder::new(project)
         .hidden(false)
         .ignore(false)
@@ -115,37 +116,43 @@ fn list(roots: &Roots, project: &Path, until: Instant) -> Result<FileList, Proje
             cut = true;
             break;
         }
-        if entry.file_type().is_some_and(|kind| kind.is_dir()) {
-            folders.push(entry.into_path());
-        } else if let Some(metadata) = file(roots, entry.path()) {
+        let Ok((real, found)) = walked.look(entry.path()) else {
+            continue;
+        };
+        if found.kind == Kind::Directory {
+            folders.push(real);
+        } else if let Some(found) = file(roots, &real, found) {
             total += 1;
             note(
                 &mut files,
                 project,
-                entry.path(),
+                &real,
                 Listed {
                     ignored: false,
-                    modified: modified(&metadata),
+                    modified: modified(&found),
                 },
             );
         }
     }
     for folder in folders {
-        let Ok(entries) = fs::read_dir(folder) else {
+        let Ok(directory) = Directory::open(&folder) else {
             continue;
         };
-        for entry in entries.filter_map(Result::ok) {
+        for entry in directory.entries().into_iter().flatten().flatten() {
             if total >= MOST_SEEN || Instant::now() > until {
                 cut = true;
                 break;
             }
-            let path = entry.path();
+            let Some(path) = folder.below(Path::new(&entry.name)) else {
+                continue;
+            };
             let known = path
                 .strip_prefix(project)
                 .is_ok_and(|path| files.contains_key(path));
             if !known
-                && entry.file_name() != ".git"
-                && let Some(metadata) = file(roots, &path)
+                && entry.name != ".git"
+                && let Ok(found) = directory.status(&entry.name)
+                && let Some(found) = file(roots, &path, found)
             {
                 total += 1;
                 note(
@@ -154,7 +161,7 @@ fn list(roots: &Roots, project: &Path, until: Instant) -> Result<FileList, Proje
                     &path,
                     Listed {
                         ignored: true,
-                        modified: modified(&metadata),
+                        modified: modified(&found),
                     },
                 );
             }
@@ -194,44 +201,53 @@ fn answer(files: &BTreeMap<PathBuf, Listed>, total: u64, cut: bool) -> FileList 
     }
 }
 
-/// Whether it is a file that may be shown, and what is known of it. A link is what it leads to.
-fn file(roots: &Roots, path: &Path) -> Option<Metadata> {
-    let metadata = fs::symlink_metadata(path).ok()?;
-    if metadata.is_symlink() {
-        let metadata = fs::metadata(roots.existing(path).ok()?).ok()?;
-        return metadata.is_file().then_some(metadata);
-    }
-    metadata.is_file().then_some(metadata)
+/// The status of a file that may be shown. A link is followed if that stays inside.
+fn file(roots: &Roots, path: &Path, found: Status) -> Option<Status> {
+    let found = match found.kind {
+        Kind::Link => status(&roots.existing(path).ok()?).ok()?,
+        _ => found,
+    };
+    (found.kind == Kind::File).then_some(found)
 }
 
-fn modified(metadata: &Metadata) -> Option<u64> {
-    let since: Duration = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+fn modified(found: &Status) -> Option<u64> {
+    let since: Duration = found.modified.duration_since(UNIX_EPOCH).ok()?;
     u64::try_from(since.as_millis()).ok()
 }
 
-fn entries(roots: &Roots, folder: &Path, wanted: Wanted) -> Result<DirectoryListing, ProjectError> {
-    let unreadable = |error| ProjectError::Unusable(format!("{}: {error}", folder.display()));
+fn entries(
+    roots: &Roots,
+    folder: &RealPath,
+    wanted: Wanted,
+) -> Result<DirectoryListing, ProjectError> {
+    let unreadable =
+        |error: std::io::Error| ProjectError::Unusable(format!("{}: {error}", folder.display()));
     let mut directories = BTreeMap::new();
     let mut files = BTreeMap::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)?.take(MOST_ENTRIES) {
-        let Ok(entry) = entry else { continue };
-        let Ok(name) = entry.file_name().into_string() else {
+    let directory = Directory::open(folder).map_err(unreadable)?;
+    let listed = directory.entries().map_err(unreadable)?;
+    for entry in listed.take(MOST_ENTRIES).flatten() {
+        let Ok(name) = entry.name.into_string() else {
             continue;
         };
         if name.starts_with('.') && !wanted.hidden {
             continue;
         }
         // What leads outside is not offered, since it could not be opened.
-        let Ok(real) = roots.existing(&entry.path()) else {
-            continue;
+        let path = folder.join(&name);
+        let led_to = || status(&roots.existing(&path).ok()?).ok();
+        let kind = match entry.kind {
+            Kind::Link => led_to().map(|found| found.kind),
+            kind => Some(kind),
         };
-        let shown = entry.path().to_str().map(|path| PathEntry {
+        let Some(kind) = kind else { continue };
+        let shown = path.to_str().map(|path| PathEntry {
             name: Text::from(name.as_str()),
             path: path.into(),
             ..PathEntry::default()
         });
         let Some(shown) = shown else { continue };
-        if real.is_dir() {
+        if kind == Kind::Directory {
             directories.insert(name, shown);
         } else if wanted.files {
             files.insert(name, shown);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use towline_files::RealPath;
 use towline_protocol::dialect::pocket::{
     ListWorktrees, RemoveWorktree, Worktree, WorktreeList, WorktreeRemoved,
 };
@@ -74,7 +75,7 @@ impl Projects {
         let known = trees
             .iter()
             .skip(1)
-            .any(|tree| std::fs::canonicalize(&tree.path).is_ok_and(|path| path == wanted));
+            .any(|tree| RealPath::resolve(&tree.path).is_ok_and(|path| path == wanted));
         if !known {
             return Err(ProjectError::Unusable(format!(
                 "{worktree} is no worktree of {project} that can be removed"

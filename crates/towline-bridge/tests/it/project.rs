@@ -3,6 +3,7 @@
 mod changes;
 mod files;
 mod hostile;
+mod links;
 mod listing;
 mod worktrees;
 

@@ -27,7 +27,9 @@ pub(crate) fn target(policy: &Policy, call: &Call<'_>) -> Option<String> {
     match call.tool {
         "Glob" => {
             let base = absolute(call.text("path").unwrap_or("."));
-            let start = call.text("pattern").map_or("", fixed_part);
+            let start = call
+                .text("pattern")
+                .map_or("", |pattern| glob_start(pattern).unwrap_or("/"));
             Some(path::absolute(start, &base, &places.home))
         }
         "Grep" | "LS" => Some(absolute(call.text("path").unwrap_or("."))),
@@ -36,9 +38,20 @@ pub(crate) fn target(policy: &Policy, call: &Call<'_>) -> Option<String> {
     }
 }
 
-/// The directories of a pattern in front of the first one that is special. One that may lead anywhere behind it begins at
-/// the root.
-fn fixed_part(pattern: &str) -> &str {
+/// The directories of a glob in front of the first name that is special, as they are written: where a search begins, below
+/// the directory that it is given. Nothing for a glob that may lead anywhere behind them.
+///
+/// ```
+/// use towline_permission::glob_start;
+///
+/// assert_eq!(glob_start("src/*/mod.rs"), Some("src"));
+/// assert_eq!(glob_start("*.rs"), Some(""));
+/// assert_eq!(glob_start("src/lib.rs"), Some("src/lib.rs"));
+/// // A single name is found at any depth.
+/// assert_eq!(glob_start("lib.rs"), Some(""));
+/// assert_eq!(glob_start("src/{a,../../etc}/*"), None);
+/// ```
+pub fn glob_start(pattern: &str) -> Option<&str> {
     let special = pattern.find(['*', '?', '[', '{']);
     let behind = &pattern[special.unwrap_or(pattern.len())..];
     let climbs = behind.split(['/', '{', '}', ',']).any(|name| name == "..");
@@ -47,15 +60,16 @@ fn fixed_part(pattern: &str) -> &str {
             .iter()
             .any(|jump| behind.contains(jump))
     {
-        return "/";
+        return None;
     }
     let plain = &pattern[..special.unwrap_or(pattern.len())];
-    match (special, plain.rfind('/')) {
-        (None, _) => plain,
-        (Some(_), None) => "",
+    Some(match (special, plain.rfind('/')) {
+        (None, None) if matches!(plain, "." | ".." | "~") => plain,
+        (_, None) => "",
+        (None, Some(_)) => plain,
         (Some(_), Some(0)) => "/",
         (Some(_), Some(end)) => &plain[..end],
-    }
+    })
 }
 
 /// Decides about a call that names a path.

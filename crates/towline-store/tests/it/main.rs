@@ -16,7 +16,6 @@ mod made;
 mod official;
 mod paths;
 mod reading;
-mod resolving;
 mod searching;
 mod settings;
 mod tree;

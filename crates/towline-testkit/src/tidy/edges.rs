@@ -163,6 +163,12 @@ const WALLS: &[Wall] = &[
         because: "how a child is waited for is the business of whoever starts it",
     },
     Wall {
+        name: "towline-files",
+        may_see: &[],
+        never: &["hyper", "reqwest", "tokio", "tokio-util"],
+        because: "a path is resolved and opened in one place, for programs with and without a runtime",
+    },
+    Wall {
         name: "towline-permission",
         may_see: &["towline-protocol"],
         never: &["hyper", "reqwest", "tokio", "tokio-util", "ureq"],
@@ -183,6 +189,7 @@ const WALLS: &[Wall] = &[
     Wall {
         name: "towline-agent",
         may_see: &[
+            "towline-files",
             "towline-process",
             "towline-protocol",
             "towline-permission",
@@ -193,13 +200,19 @@ const WALLS: &[Wall] = &[
     },
     Wall {
         name: "towline-bridge",
-        may_see: &["towline-host", "towline-permission", "towline-protocol"],
+        may_see: &[
+            "towline-files",
+            "towline-host",
+            "towline-permission",
+            "towline-protocol",
+        ],
         never: &[],
         because: "",
     },
     Wall {
         name: "towline",
         may_see: &[
+            "towline-files",
             "towline-process",
             "towline-protocol",
             "towline-permission",

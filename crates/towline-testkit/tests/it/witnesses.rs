@@ -258,6 +258,7 @@ const MODULES: &[Module] = &[
     ),
     ("identity", &[Area::Agent], &["Driven::start"]),
     ("main", &[], &[]),
+    ("links", &[Area::Agent], &["Driven::start"]),
     ("notices", &[Area::Agent], &["Driven::start"]),
     ("page", &[Area::Bridge], &["Bridge::start"]),
     // Its conversations are witnesses, each by its own name.

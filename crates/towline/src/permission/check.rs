@@ -16,11 +16,12 @@ use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
+use towline_files::resolve_paths;
 use towline_permission::{
     Call, Decision, Destination, Facts, PermissionMode, Policy, Reason, Startup, Verdict, decide,
     paths,
 };
-use towline_store::{SettingsFile, Workspace, resolve_paths};
+use towline_store::{SettingsFile, Workspace};
 
 use super::settings::{Site, Where, read, text};
 use crate::terminal::escaped;

@@ -154,7 +154,9 @@ fn compare(batches: Vec<Batch>) -> Vec<Compared> {
     // A build meanwhile may take the files away.
     let programs = programs.map(|(path, inside)| {
         let own = folder.path().join(inside.replace('/', "_"));
-        fs::hard_link(&path, &own).or_else(|_| fs::copy(&path, &own).map(drop)).unwrap();
+        fs::hard_link(&path, &own)
+            .or_else(|_| fs::copy(&path, &own).map(drop))
+            .unwrap();
         (own, inside)
     });
     let open = Mutex::new(batches.into_iter().enumerate());

@@ -20,6 +20,7 @@ mod driven;
 mod fetched_files;
 mod hosted;
 mod identity;
+mod links;
 mod notices;
 mod page;
 mod parity;

@@ -4,6 +4,7 @@ mod answers;
 mod continued;
 mod faults;
 pub(crate) mod http;
+mod links;
 mod ready;
 mod roots;
 mod security;

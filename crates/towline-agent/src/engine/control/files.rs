@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
+use towline_files::RealPath;
 use towline_protocol::{
     Failure, Json, Text, Ticket,
     control::{
@@ -17,6 +18,7 @@ use super::{
     suggestions::suggestions,
     value,
 };
+use crate::tools::Target;
 
 /// How much of a file a host gets.
 const MAX_FILE: u64 = 10 << 20;
@@ -25,11 +27,11 @@ impl Engine {
     /// A file, if the agent itself may read it without asking.
     pub(super) fn read_file(&mut self, ticket: Ticket, request: ReadFile) {
         let path = self.session.current().join(request.path.as_str());
-        if !self.may_read(&path) {
+        let Some(real) = self.readable(&path) else {
             return self.reply(ticket, Err(denied(&request)));
-        }
+        };
         self.errands
-            .send_blocking(ticket, move || contents(&path, &request));
+            .send_blocking(ticket, move || contents(&path, &real, &request));
     }
 
     /// Files for what a person has typed.
@@ -42,7 +44,11 @@ impl Engine {
     /// The host has shown the model a file already.
     pub(super) fn seed_read_state(&mut self, request: &SeedReadState) {
         let path = self.session.current().join(request.path.as_str());
-        self.seed_read(&path, request.mtime.as_f64());
+        let input = serde_json::json!({"file_path": path});
+        let Some(target) = Target::of(&self.session.policy, "Read", &input) else {
+            return;
+        };
+        self.seed_read(&target.real, request.mtime.as_f64());
     }
 
     /// Settings as if `--settings` had named them: the model and the rules count from now on.
@@ -109,9 +115,9 @@ impl Engine {
     }
 }
 
-fn contents(path: &Path, request: &ReadFile) -> Answered {
+fn contents(path: &Path, real: &RealPath, request: &ReadFile) -> Answered {
     let most = request.max_bytes.unwrap_or(MAX_FILE).min(MAX_FILE);
-    let (bytes, truncated) = beginning_of(path, most).ok_or_else(|| denied(request))?;
+    let (bytes, truncated) = beginning_of(real, most).ok_or_else(|| denied(request))?;
     let (contents, lossy) = match String::from_utf8(bytes) {
         Ok(text) => (text, false),
         Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),

@@ -8,6 +8,7 @@ use std::{
 
 use ignore::WalkBuilder;
 use serde_json::json;
+use towline_files::{RealPath, Walked};
 use towline_protocol::{Json, control::answer::FileSuggestionsAnswer};
 
 /// Files below `folder` whose path holds what was typed, shortest first. What git ignores and what is hidden is left out.
@@ -38,6 +39,10 @@ pub(super) fn suggestions(folder: &Path, typed: &str) -> FileSuggestionsAnswer {
             best.pop_last();
         }
     }
+    // The walk goes by paths: a folder may have become a link while it was listed.
+    let mut walked = RealPath::resolve(folder).ok().map(Walked::new);
+    let mut is_there = |path: &str| walked.as_mut()?.look_below(path.as_ref()).ok();
+    best.retain(|(_, path)| is_there(path).is_some());
     let shown = best.iter().filter_map(|(_, path)| {
         Json::of(&json!({"id": format!("file-{path}"), "displayText": path})).ok()
     });

@@ -1,11 +1,13 @@
 //! A file that is not there: what to say, and which one may be meant.
 
-use std::{fs, path::Path};
+use std::path::Path;
+
+use towline_files::{Directory, Kind, RealPath};
 
 use super::super::Place;
 
 /// What the model reads when a file is not there.
-pub(in crate::tools) fn does_not_exist(place: &Place, path: &Path) -> String {
+pub(in crate::tools) fn does_not_exist(place: &Place, path: &RealPath) -> String {
     let current = place.current.display();
     let mut text =
         format!("File does not exist. Note: your current working directory is {current}.");
@@ -16,15 +18,18 @@ pub(in crate::tools) fn does_not_exist(place: &Place, path: &Path) -> String {
 }
 
 /// The file beside it whose name is nearest.
-fn similar_name(path: &Path) -> Option<String> {
-    let (folder, wanted) = (path.parent()?, path.file_name()?.to_str()?);
+fn similar_name(path: &RealPath) -> Option<String> {
+    let (folder, wanted) = (
+        Directory::open(&path.folder()?).ok()?,
+        path.file_name()?.to_str()?,
+    );
     let stem = path.file_stem()?.to_str()?;
     let mut best: Option<(f64, String)> = None;
-    for entry in fs::read_dir(folder).ok()?.take(MOST).flatten() {
-        let Ok(name) = entry.file_name().into_string() else {
+    for entry in folder.entries().ok()?.take(MOST).flatten() {
+        let Ok(name) = entry.name.into_string() else {
             continue;
         };
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        if entry.kind == Kind::Directory {
             continue;
         }
         let same_stem = Path::new(&name)

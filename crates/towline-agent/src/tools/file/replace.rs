@@ -1,18 +1,16 @@
 //! Writing a file all or nothing: beside it, to the disk, then in its place. Whoever looks, and whenever the process
 //! is killed, there is the old content or the new, never a part.
 
-mod draft;
-
 use std::{
-    fs::{self, File, Metadata},
+    fs::{File, Metadata},
     io::{self, Write},
     os::unix::fs::MetadataExt,
-    path::Path,
 };
 
 use rustix::fs::{Gid, Uid};
 
-use self::draft::Draft;
+use towline_files::{Directory, RealPath};
+
 use super::super::blocking::Interrupt;
 
 /// Why a file was not written. It is as it was.
@@ -33,18 +31,20 @@ impl From<io::Error> for NotReplaced {
 }
 
 /// Puts `bytes` in place of a file, or makes one where there was none; `before` is what was there. Directories above it
-/// are made. `path` has no links in it.
+/// are made. A folder that became a link since the path was resolved makes it fail.
 pub(in crate::tools) fn replace(
-    path: &Path,
+    path: &RealPath,
     bytes: &[u8],
     before: Option<&Metadata>,
     interrupt: &Interrupt,
 ) -> Result<(), NotReplaced> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(folder)?;
+    let (Some(folder), Some(name)) = (path.folder(), path.file_name()) else {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
+    };
+    let folder = Directory::create(&folder)?;
     // Nobody but its owner sees what will be as private as the old one.
     let mode = if before.is_some() { 0o600 } else { 0o666 };
-    let new = Draft::begin(folder, mode)?;
+    let new = folder.draft(mode)?;
     new.file().write_all(bytes)?;
     if let Some(before) = before {
         keep_owner_and_mode(new.file(), before)?;
@@ -55,19 +55,19 @@ pub(in crate::tools) fn replace(
     }
     match before {
         Some(before) => {
-            let unchanged = fs::symlink_metadata(path).is_ok_and(|now| is_same(before, &now));
-            if !unchanged {
+            let now = folder.status(name);
+            if !now.is_ok_and(|now| now.is_unchanged_since(before)) {
                 return Err(NotReplaced::Changed);
             }
-            new.take_place_of(path)?;
+            new.take_place_of(name)?;
         }
-        None => new.become_new(path).map_err(|error| match error.kind() {
+        None => new.become_new(name).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => NotReplaced::Changed,
             _ => NotReplaced::Failed(error),
         })?,
     }
     // The name is on the disk only after this. Not every file system can do it, and the file is in place already.
-    drop(File::open(folder).and_then(|folder| folder.sync_all()));
+    folder.sync().ok();
     Ok(())
 }
 
@@ -82,19 +82,6 @@ fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
     }
     // After the owner, since giving a file away takes the set-user bits off.
     file.set_permissions(before.permissions())
-}
-
-fn is_same(before: &Metadata, now: &Metadata) -> bool {
-    let key = |file: &Metadata| {
-        (
-            file.dev(),
-            file.ino(),
-            file.size(),
-            file.mtime(),
-            file.mtime_nsec(),
-        )
-    };
-    key(before) == key(now)
 }
 
 #[cfg(test)]

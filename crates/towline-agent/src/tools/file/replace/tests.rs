@@ -11,7 +11,18 @@ use std::{
     thread,
 };
 
-use super::{super::super::blocking::Interrupt, NotReplaced, replace};
+use towline_files::RealPath;
+
+use super::{super::super::blocking::Interrupt, NotReplaced};
+
+fn replace(
+    path: &Path,
+    bytes: &[u8],
+    before: Option<&Metadata>,
+    interrupt: &Interrupt,
+) -> Result<(), NotReplaced> {
+    super::replace(&RealPath::resolve(path).unwrap(), bytes, before, interrupt)
+}
 
 fn metadata(path: &Path) -> Metadata {
     fs::symlink_metadata(path).unwrap()

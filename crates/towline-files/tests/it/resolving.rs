@@ -1,10 +1,8 @@
 //! Where paths really are.
 
-#![cfg(unix)]
-
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use towline_store::{Resolved, resolve_paths};
+use towline_files::{RealPath, Refused, Resolved, open, resolve_paths, status};
 
 /// A folder with links of every kind; says what a path in it leads to, and whether that is a folder.
 struct Made {
@@ -85,4 +83,50 @@ fn a_path_that_is_relative_to_nobody_knows_what_is_left_out() {
     let here = Path::new("src");
     assert!(here.is_dir());
     assert_eq!(resolve_paths(["src", "", "~"]), Resolved::default());
+}
+
+#[test]
+fn what_the_kernel_gives_up_on_is_never_opened() {
+    let made = Made::new();
+    let root = made.root();
+    for path in ["ring", "ring/x", "real/file/..", "real/nothing/../file"] {
+        let path = root.join(path);
+        let real = RealPath::resolve(&path).unwrap();
+        let expected = fs::File::open(&path).unwrap_err().raw_os_error();
+        assert_eq!(status(&real).unwrap_err().raw_os_error(), expected);
+        match open(&real).unwrap_err() {
+            Refused::Failed(error) => assert_eq!(error.raw_os_error(), expected),
+            Refused::Missing => assert_eq!(expected, Some(2)),
+            other => panic!("{}: {other:?}", path.display()),
+        }
+    }
+}
+
+#[test]
+fn a_path_of_megabytes_is_refused_at_once() {
+    for part in ["a/", "../", "./", "/"] {
+        let long = format!("/{}", part.repeat(20 << 20));
+        let real = RealPath::resolve(Path::new(&long)).unwrap();
+        assert_eq!(status(&real).unwrap_err().raw_os_error(), Some(36));
+    }
+}
+
+#[test]
+fn a_chain_of_links_may_be_as_long_as_the_kernel_follows() {
+    let made = Made::new();
+    let root = made.root();
+    fs::write(root.join("link0"), "end").unwrap();
+    for number in 1..=41 {
+        symlink(
+            format!("link{}", number - 1),
+            root.join(format!("link{number}")),
+        )
+        .unwrap();
+    }
+    for (number, is_followed) in [(40, true), (41, false)] {
+        let path = root.join(format!("link{number}"));
+        assert_eq!(fs::read(&path).is_ok(), is_followed);
+        let real = RealPath::resolve(&path).unwrap();
+        assert_eq!(open(&real).is_ok(), is_followed);
+    }
 }
