@@ -131,7 +131,10 @@ impl<'c> Case<'c> {
         let is_auto = self.policy.mode == PermissionMode::Auto;
         if let Some(entry) = tool::wide(self.policy, &Behavior::Allow, "Bash").filter(|_| !is_auto)
         {
-            return match self.first_protected() {
+            return match self
+                .first_protected()
+                .or_else(|| self.written_through_link())
+            {
                 Some(question) => question.decision(self),
                 None if self.script.in_background => self.background(),
                 None => Decision::allow(Reason::Rule(entry.clone())),
@@ -175,6 +178,23 @@ impl<'c> Case<'c> {
         self.writes().find_map(
             |(located, touched, path)| match self.check(Access::Write, path) {
                 PathVerdict::Protected => Some(Question::protected(located.command, touched, path)),
+                _ => None,
+            },
+        )
+    }
+
+    /// A link that leads out of the project: the rule for all commands was not given for that place.
+    fn written_through_link(&self) -> Option<Question<'c>> {
+        self.writes().find_map(
+            |(located, touched, path)| match self.check(Access::Write, path) {
+                PathVerdict::Outside {
+                    target: Some(target),
+                } => Some(Question::through_link(
+                    located.command,
+                    touched,
+                    path,
+                    target,
+                )),
                 _ => None,
             },
         )

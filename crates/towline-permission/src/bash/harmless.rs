@@ -69,23 +69,35 @@ fn is_harmless_with(name: &str, texts: &[&str], operands: &[&str]) -> bool {
             !texts.iter().any(|word| word.starts_with('~'))
         }
         "find" => !texts.iter().any(|word| is_find_action(word)),
-        "git branch" => {
-            operands.is_empty() || texts.iter().any(|word| GIT_BRANCH_LISTS.contains(word))
-        }
+        "git branch" => operands.is_empty() || lists(texts, GIT_BRANCH_LISTS),
         "git reflog" => operands.is_empty() || texts.first() == Some(&"show"),
         "git remote" | "ss" | "uniq" => operands.is_empty(),
-        "git tag" => operands.is_empty() || texts.iter().any(|word| GIT_TAG_LISTS.contains(word)),
+        "git tag" => operands.is_empty() || lists(texts, GIT_TAG_LISTS),
         "help" => {
             operands.len() <= 1
                 && operands
                     .iter()
                     .all(|word| word.chars().all(char::is_alphanumeric))
         }
-        "jq" => !operands.is_empty() && !texts.iter().any(|word| reaches_out_of_jq(word)),
+        "git diff" => !texts.iter().any(|word| word.starts_with('~')),
+        "jq" => {
+            !operands.is_empty()
+                && !texts.contains(&"-")
+                && !texts.contains(&"--")
+                && !texts.iter().any(|word| reaches_out_of_jq(word))
+        }
         "man" => operands.len() == 1 && !operands[0].contains('/'),
         "printf" | "which" => !texts.contains(&"-"),
         _ => true,
     }
+}
+
+/// Whether a flag in front of all other words makes it a list.
+fn lists(texts: &[&str], flags: &[&str]) -> bool {
+    texts
+        .iter()
+        .take_while(|word| word.starts_with('-'))
+        .any(|word| flags.contains(word))
 }
 
 /// Programs that only read in a few exact forms.

@@ -1,7 +1,8 @@
 //! Flags of programs of which only some flags are known to leave everything as it is.
 //!
-//! The list of a program has its flags apart by blanks: `--all` takes no value, `-n#` takes a number, `--color=` takes a
-//! text, `--abbrev?` takes a number or nothing, `--pretty*` a text or nothing. `-#` stands for a number as a flag.
+//! The list of a program has its flags apart by blanks: `--all` takes no value, `-n#` takes a number as its next word, `-n+`
+//! in the same word too, `--color=` takes a text, `--abbrev?` takes a number or nothing, `--pretty*` a text or nothing. `-#`
+//! stands for a number as a flag.
 
 use crate::bash::word::Word;
 
@@ -59,7 +60,7 @@ fn flag(list: &str, text: &str) -> Option<Value> {
         return is_right.then_some(Value::None);
     }
     match find(list, text) {
-        Some('#') => return Some(Value::Number),
+        Some('#' | '+') => return Some(Value::Number),
         Some('=') => return Some(Value::Text),
         Some(_) => return Some(Value::None),
         None if text.starts_with("--") => return None,
@@ -72,7 +73,7 @@ fn flag(list: &str, text: &str) -> Option<Value> {
             .map_or(text.len(), |(place, _)| place),
     );
     let is_count = is_number(&text[1..]) && find(list, "-") == Some('#');
-    let has_value = is_number(value) && matches!(find(list, letter), Some('#' | '?'));
+    let has_value = is_number(value) && matches!(find(list, letter), Some('+' | '?'));
     let is_bundle = text[1..]
         .chars()
         .all(|letter| find(list, &format!("-{letter}")) == Some(' '));
@@ -85,6 +86,7 @@ fn find(list: &str, name: &str) -> Option<char> {
         .find_map(|known| match known.strip_prefix(name)? {
             "" => Some(' '),
             "#" => Some('#'),
+            "+" => Some('+'),
             "=" => Some('='),
             "?" => Some('?'),
             "*" => Some('*'),

@@ -54,7 +54,6 @@ pub(super) const PROGRAMS: &[Program] = &[
     any_flag("column", Words::Globs),
     any_flag("cut", Words::Globs),
     any_flag("diff", Words::Globs),
-    any_flag("find", Words::Globs),
     any_flag("head", Words::Globs),
     any_flag("hexdump", Words::Globs),
     any_flag("ls", Words::Globs),
@@ -81,6 +80,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     any_flag("uptime", Words::Dollars),
     any_flag("docker ps", Words::Dollars),
     any_flag("docker images", Words::Dollars),
+    any_flag("find", Words::Plain),
     any_flag("comm", Words::Plain),
     any_flag("expand", Words::Plain),
     any_flag("fmt", Words::Plain),
@@ -152,21 +152,21 @@ pub(super) const PROGRAMS: &[Program] = &[
 const EGREP: &str = "\
     -i -E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -e= --regexp= -f= --file= \
     --ignore-case --no-ignore-case -w --word-regexp -x --line-regexp -z --null-data -s --no-messages -v \
-    --invert-match -V --version --help -m# --max-count# -b --byte-offset -n --line-number --line-buffered -H \
+    --invert-match -V --version --help -m+ --max-count# -b --byte-offset -n --line-number --line-buffered -H \
     --with-filename -h --no-filename --label= -o --only-matching -q --quiet --silent --binary-files= -a --text -I \
     -d= --directories= -D= --devices= -r --recursive -R --dereference-recursive --include= --exclude= \
     --exclude-from= --exclude-dir= -L --files-without-match -l --files-with-matches -c --count -T --initial-tab -Z \
-    --null -B# --before-context# -A# --after-context# -C# --context# --group-separator= --no-group-separator \
+    --null -B+ --before-context# -A+ --after-context# -C+ --context# --group-separator= --no-group-separator \
     --color=";
 
 const FGREP: &str = "\
     -i -E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -e= --regexp= -f= --file= \
     --ignore-case --no-ignore-case -w --word-regexp -x --line-regexp -z --null-data -s --no-messages -v \
-    --invert-match -V --version --help -m# --max-count# -b --byte-offset -n --line-number --line-buffered -H \
+    --invert-match -V --version --help -m+ --max-count# -b --byte-offset -n --line-number --line-buffered -H \
     --with-filename -h --no-filename --label= -o --only-matching -q --quiet --silent --binary-files= -a --text -I \
     -d= --directories= -D= --devices= -r --recursive -R --dereference-recursive --include= --exclude= \
     --exclude-from= --exclude-dir= -L --files-without-match -l --files-with-matches -c --count -T --initial-tab -Z \
-    --null -B# --before-context# -A# --after-context# -C# --context# --group-separator= --no-group-separator \
+    --null -B+ --before-context# -A+ --after-context# -C+ --context# --group-separator= --no-group-separator \
     --color= -U";
 
 const MD5SUM: &str = "\
@@ -175,7 +175,7 @@ const MD5SUM: &str = "\
 
 const JQ: &str = "\
     -c -n -e -s -r -R -C -M -S --tab --compact-output --null-input --exit-status --slurp --raw-output --raw-input \
-    --color-output --monochrome-output --sort-keys --arg --argjson";
+    --color-output --monochrome-output --sort-keys --arg= --argjson=";
 
 const BASE64: &str = "\
     -d --decode -i= --ignore-garbage -w# --wrap# --help --version";
@@ -278,10 +278,10 @@ const PGREP: &str = "\
     --version";
 
 const RG: &str = "\
-    -h --help -e= -f= --type-list --version --regexp= -A# --after-context# --context# -B# --before-context# -a \
-    --text -u -o --only-matching -i --ignore-case -S --smart-case --color= --column --line-number -C# -c --count \
+    -h --help -e= -f= --type-list --version --regexp= -A+ --after-context# --context# -B+ --before-context# -a \
+    --text -u -o --only-matching -i --ignore-case -S --smart-case --color= --column --line-number -C+ -c --count \
     --debug -l --files-with-matches --files-without-match -F --fixed-strings -L --follow -g= --glob= --no-ignore \
-    --heading --no-heading --hidden -v --invert-match --json -n --word-regexp -m# --max-count# --max-depth# -H -q \
+    --heading --no-heading --hidden -v --invert-match --json -n --word-regexp -m+ --max-count# --max-depth# -H -q \
     --quiet --stats -t= --type= -T= --type-not= -w";
 
 const SORT: &str = "\

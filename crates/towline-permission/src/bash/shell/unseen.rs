@@ -5,18 +5,20 @@
 
 use tree_sitter::Node;
 
-use super::{MOST_LEVELS, MOST_PIECES, Opaque, Place, kind::Kind, parse_at, walk::Walk};
+use super::{
+    MOST_LEVELS, MOST_PIECES, MOST_WORDS, Opaque, Place, kind::Kind, parse_at, walk::Walk,
+};
 
 impl Walk<'_> {
     /// Makes a question of each active node that the walk has not been at, and takes in its commands.
     pub(super) fn unseen(&mut self, root: Node<'_>) {
-        if self.script.is_broken {
-            // As strict as it gets, and the walk may have stopped because of it.
-            return;
-        }
         let mut cursor = root.walk();
         let mut pieces = 0;
         loop {
+            if self.words > MOST_WORDS {
+                // The walk has stopped because of it, and the line is broken.
+                return;
+            }
             let node = cursor.node();
             let is_data = node.is_named() && self.is_data(node);
             if node.is_named() && !is_data {
