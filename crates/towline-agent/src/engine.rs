@@ -37,6 +37,7 @@ use tokio::{
     sync::mpsc,
     task::{Id, JoinSet},
 };
+use towline_files::Lookout;
 use towline_protocol::{
     AgentFrame, ControlLine, Event, Line, LineDecoder, Outcome as Answered, Output as PeerOutput,
     Peer, RequestId, SessionState, Ticket, ToAgent, ToHost, ToolUseId, User, Uuid,
@@ -248,6 +249,8 @@ struct Engine {
     call_ids: HashMap<Id, ToolUseId>,
     /// Where the paths of calls led when these were decided about; until they run.
     targets: HashMap<ToolUseId, Target>,
+    /// Links that command lines would follow.
+    lookout: Lookout,
     questions: HashMap<RequestId, Question>,
     /// What the host was told last.
     state: SessionState,
@@ -340,6 +343,7 @@ impl Engine {
             errands: Errands::default(),
             call_ids: HashMap::new(),
             targets: HashMap::new(),
+            lookout: Lookout::default(),
             questions: HashMap::new(),
             state: SessionState::Idle,
             phase: Phase::Open,

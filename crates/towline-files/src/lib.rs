@@ -28,6 +28,7 @@
 mod directory;
 mod draft;
 mod file;
+mod reach;
 mod real_path;
 mod resolved;
 mod status;
@@ -37,6 +38,7 @@ mod without_links;
 pub use directory::{Directory, Entries, Entry};
 pub use draft::Draft;
 pub use file::{PlainFile, Refused, open};
+pub use reach::{Lookout, Reach};
 pub use real_path::RealPath;
 pub use resolved::{Resolved, resolve_paths};
 pub use status::{Kind, Status, status};

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use serde_json::{Map as JsonMap, Value, json};
-use towline_files::{RealPath, resolve_paths};
+use towline_files::{Lookout, Reach, RealPath, resolve_paths};
 use towline_permission::{
-    Call as PermissionCall, Decision, Facts, Reason, Verdict as Ruling, decide, paths,
+    Call as PermissionCall, Decision, Facts, Reached, Reason, Verdict as Ruling, decide, looks,
+    paths,
 };
 use towline_protocol::{
     Behavior, Extra, Json, Nullable, Outcome as Answered, PermissionAnswer, PermissionDecision,
@@ -88,20 +89,35 @@ impl Engine {
         read.unwrap_or_else(|| Err(no_such_tool(name)))
     }
 
-    fn judge(&self, call: &Call) -> Judged {
-        self.ruling(&PermissionCall::new(call.name.as_str(), &call.input))
+    fn judge(&mut self, call: &Call) -> Judged {
+        let call = PermissionCall::new(call.name.as_str(), &call.input);
+        let looks = looks(&self.session.policy, &call);
+        let lookout = &mut self.lookout;
+        let mut reached = |paths: Vec<String>, look: fn(&mut Lookout, &str) -> Reach| {
+            let reached = paths.into_iter().map(|path| {
+                let Reach { links, is_whole } = look(lookout, &path);
+                (path, Reached { links, is_whole })
+            });
+            reached.collect()
+        };
+        let facts = Facts {
+            globs: reached(looks.globs, Lookout::glob),
+            trees: reached(looks.trees, Lookout::tree),
+            ..Facts::default()
+        };
+        self.ruling(&call, facts)
     }
 
     /// The real path to open a file by, if it may be read without asking.
     pub(super) fn readable(&self, path: &Path) -> Option<RealPath> {
         let input = json!({"file_path": path});
-        let judged = self.ruling(&PermissionCall::new("Read", &input));
+        let judged = self.ruling(&PermissionCall::new("Read", &input), Facts::default());
         let target = judged.target.map(|target| target.real);
         target.filter(|_| judged.decision.verdict == Ruling::Allow)
     }
 
     /// The decision about a call, and what its path leads to: resolved once for both.
-    fn ruling(&self, call: &PermissionCall<'_>) -> Judged {
+    fn ruling(&self, call: &PermissionCall<'_>, facts: Facts) -> Judged {
         let policy = &self.session.policy;
         let touched = paths(policy, call);
         let resolved = resolve_paths(touched.iter().map(String::as_str));
@@ -109,7 +125,7 @@ impl Engine {
         let facts = Facts {
             links: resolved.links,
             directories: resolved.directories,
-            ..Facts::default()
+            ..facts
         };
         Judged {
             decision: decide(policy, call, &facts),

@@ -7,4 +7,5 @@
 
 mod opening;
 mod properties;
+mod reaching;
 mod resolving;

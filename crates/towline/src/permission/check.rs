@@ -16,10 +16,10 @@ use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use towline_files::resolve_paths;
+use towline_files::{Lookout, Reach, resolve_paths};
 use towline_permission::{
-    Call, Decision, Destination, Facts, PermissionMode, Policy, Reason, Startup, Verdict, decide,
-    paths,
+    Call, Decision, Destination, Facts, PermissionMode, Policy, Reached, Reason, Startup, Verdict,
+    decide, looks, paths,
 };
 use towline_store::{SettingsFile, Workspace};
 
@@ -180,7 +180,18 @@ fn follow_directories(policy: &mut Policy) {
 fn facts(site: &Site, policy: &Policy, call: &Call<'_>, notices: &mut Vec<String>) -> Facts {
     let touched = paths(policy, call);
     let resolved = resolve_paths(touched.iter().map(String::as_str));
+    let looks = looks(policy, call);
+    let mut lookout = Lookout::default();
+    let mut reached = |paths: Vec<String>, look: fn(&mut Lookout, &str) -> Reach| {
+        let reached = paths.into_iter().map(|path| {
+            let Reach { links, is_whole } = look(&mut lookout, &path);
+            (path, Reached { links, is_whole })
+        });
+        reached.collect()
+    };
     Facts {
+        globs: reached(looks.globs, Lookout::glob),
+        trees: reached(looks.trees, Lookout::tree),
         links: resolved.links,
         directories: resolved.directories,
         skill_brings_tools: call.tool == "Skill"
