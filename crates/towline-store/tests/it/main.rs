@@ -19,4 +19,5 @@ mod reading;
 mod resolving;
 mod searching;
 mod settings;
+mod state;
 mod tree;
