@@ -185,7 +185,9 @@ impl AgentChoice {
             .partial_messages()
             .file_checkpointing()
             // The agent runs what the model says; the key to the bridge is none of its business.
-            .env_remove("TOWLINE_TOKEN");
+            .env_remove("TOWLINE_TOKEN")
+            // A bridge is no SDK, whatever started it: what a repository brings waits for the person's trust.
+            .env_remove("CLAUDE_CODE_ENTRYPOINT");
         for (name, value) in &self.env {
             command = command.env(name, value);
         }

@@ -29,6 +29,7 @@ use crate::{
     log::Hit,
     past::{Listed, Place, Recent},
     project::Projects,
+    trust::{FolderTrust, TrustAnswer, TrustOutcome},
 };
 
 pub use beyond::Beyond;
@@ -91,6 +92,11 @@ pub enum Denial {
     /// It is no message.
     #[error(transparent)]
     Unsayable(#[from] Unsayable),
+    /// What was agreed to is not what is there any more.
+    #[error(
+        "the files of {0} were changed since they were shown: look at what they ask for now, and answer again"
+    )]
+    FilesChanged(String),
     /// The bridge does not do it.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -353,6 +359,53 @@ impl Desk {
         }
         let listed = self.bridge.library().recent(query, roots.clone()).await;
         listed.map_err(|error| Denial::Refused(Refusal::Busy(error.to_string())))
+    }
+
+    /// Whether the person trusts a folder, and what its files would have if so.
+    ///
+    /// # Errors
+    /// When the folder, or that of the repository it is in, is outside of the roots, or the person's state cannot be read.
+    pub async fn trust_of(&self, directory: &str) -> Result<FolderTrust, Denial> {
+        let roots = self.projects.roots();
+        let directory = roots.existing(Path::new(directory))?;
+        let trust = self.bridge.library().trust_of(directory).await;
+        let trust = trust.map_err(|error| Refusal::Busy(error.to_string()))?;
+        // To trust it would be to trust what may not even be looked at here.
+        roots.existing(&trust.folder)?;
+        Ok(trust)
+    }
+
+    /// Records what a person says of a folder. Agents that are started from then on go by it.
+    ///
+    /// # Errors
+    /// When the folder is outside of the roots, its files are not those that were shown, or the person's state cannot be
+    /// written.
+    pub async fn answer_trust(
+        &self,
+        who: &Who,
+        directory: &str,
+        answer: TrustAnswer,
+    ) -> Result<FolderTrust, Denial> {
+        let before = self.trust_of(directory).await?;
+        let folder = before.folder.display().to_string();
+        let directory = self.projects.roots().existing(Path::new(directory))?;
+        let action = match &answer {
+            TrustAnswer::Trust { .. } => Action::Trusted {
+                directory: folder.clone(),
+                counts: input_summary(&before.lines().join("; ")),
+            },
+            TrustAnswer::DoNotTrust => Action::NotTrusted {
+                directory: folder.clone(),
+            },
+        };
+        let outcome = self.bridge.library().answer_trust(directory, answer).await;
+        match outcome.map_err(|error| Refusal::Busy(error.to_string()))? {
+            TrustOutcome::Recorded(trust) => {
+                self.write_down(who, &action);
+                Ok(trust)
+            }
+            TrustOutcome::FilesChanged => Err(Denial::FilesChanged(folder)),
+        }
     }
 
     /// What was said in a place that may not be seen is not for here either.

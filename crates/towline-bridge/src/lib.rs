@@ -19,6 +19,7 @@ mod record;
 mod serve;
 pub mod settings;
 mod text;
+pub mod trust;
 pub mod web;
 
 pub use bridge::{Bridge, Launch, Parts, Restored, Shown, Unanswered, Viewer};

@@ -113,6 +113,18 @@ pub enum Action {
         /// The new mode.
         mode: String,
     },
+    /// A folder was trusted: what its files say counts from then on.
+    Trusted {
+        /// The folder.
+        directory: String,
+        /// How the list of what its files ask for begins: [`input_summary`].
+        counts: String,
+    },
+    /// A folder was not trusted, or is not any more.
+    NotTrusted {
+        /// The folder.
+        directory: String,
+    },
     /// Somebody was not let in. Of these, only so many a minute are written down one by one.
     LoginRefused {
         /// Why.
