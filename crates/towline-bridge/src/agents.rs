@@ -74,6 +74,15 @@ pub enum Bypass {
     Enabled,
 }
 
+/// Whether an answer may change permissions in other ways than were shown with its question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnyRule {
+    /// No: what was suggested, and for the session the very call.
+    Refused,
+    /// Yes: any client can have any rule saved for ever.
+    Allowed,
+}
+
 impl Agents {
     /// The agents of the configuration, `towline`, `claude` if there is one, and `offline`, which needs no account.
     ///

@@ -3,6 +3,7 @@
 
 mod beyond;
 mod content;
+mod shown;
 
 use std::{
     collections::HashMap,
@@ -21,7 +22,7 @@ use towline_protocol::{
 use crate::{
     Bridge, Input, Launch, Outcome, Question, Unanswered,
     access::{Action, Audit, RootError, Roots, Who, input_summary},
-    agents::{Agents, Bypass, NoSuchAgent, effort},
+    agents::{Agents, AnyRule, Bypass, NoSuchAgent, effort},
     hub::{
         Command, Control, Decision, Description, Figures, From, Refusal, Reply, Setup, Verdict,
         suggestions,
@@ -34,6 +35,7 @@ use crate::{
 
 pub use beyond::Beyond;
 pub use content::Unsayable;
+pub use shown::Unshown;
 
 /// Where every client's wish arrives.
 #[derive(Clone, Debug)]
@@ -41,8 +43,17 @@ pub struct Desk {
     bridge: Bridge,
     agents: Arc<Agents>,
     projects: Arc<Projects>,
-    bypass: Bypass,
+    allowances: Allowances,
     audit: Arc<Mutex<Audit>>,
+}
+
+/// Unsafe things that clients may do, as the bridge was started.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowances {
+    /// Whether sessions may run without asking.
+    pub bypass: Bypass,
+    /// Whether an answer may change permissions in other ways than were shown with its question.
+    pub any_rule: AnyRule,
 }
 
 /// What a client wants to begin.
@@ -89,10 +100,13 @@ pub enum Denial {
     /// It could lead around the rules.
     #[error(transparent)]
     Beyond(#[from] Beyond),
+    /// It would change permissions in a way that was not shown.
+    #[error(transparent)]
+    Unshown(#[from] Unshown),
     /// It is no message.
     #[error(transparent)]
     Unsayable(#[from] Unsayable),
-    /// What was agreed to is not what is there any more.
+    /// The files are not those that were agreed to.
     #[error(
         "the files of {0} were changed since they were shown: look at what they ask for now, and answer again"
     )]
@@ -108,14 +122,14 @@ impl Desk {
         bridge: Bridge,
         agents: Arc<Agents>,
         projects: Projects,
-        bypass: Bypass,
+        allowances: Allowances,
         audit: Arc<Mutex<Audit>>,
     ) -> Self {
         Self {
             bridge,
             agents,
             projects: Arc::new(projects),
-            bypass,
+            allowances,
             audit,
         }
     }
@@ -137,7 +151,7 @@ impl Desk {
 
     /// Whether sessions may run without asking.
     pub fn allows_bypass(&self) -> bool {
-        self.bypass == Bypass::Enabled
+        self.allowances.bypass == Bypass::Enabled
     }
 
     /// Begins a session, or opens the one that goes on with the same already: two agents must not write one transcript.
@@ -551,12 +565,15 @@ impl Desk {
         for directory in directories(verdict.updates()).filter(|given| !suggested.contains(given)) {
             self.projects.roots().existing(Path::new(directory))?;
         }
+        if self.allowances.any_rule == AnyRule::Refused {
+            Unshown::check(asked, verdict)?;
+        }
         Ok(())
     }
 
     fn check_mode(&self, mode: Option<&PermissionMode>) -> Result<(), Denial> {
         let bypasses = mode == Some(&PermissionMode::BypassPermissions);
-        if bypasses && self.bypass == Bypass::Refused {
+        if bypasses && self.allowances.bypass == Bypass::Refused {
             return Err(Denial::Bypass);
         }
         match mode {
@@ -642,6 +659,10 @@ fn answered(session: &BridgeId, asked: &Question, verdict: &Verdict) -> Vec<Acti
         tool: tool.clone(),
         input: input.clone(),
         extent: extent.to_owned(),
+        changes: shown::changes(verdict.updates())
+            .iter()
+            .map(|change| input_summary(change))
+            .collect(),
     };
     let action = match verdict.outcome {
         Outcome::Allowed => approved("once"),

@@ -64,6 +64,9 @@ pub enum Action {
         input: String,
         /// For how long: `once`, `session` or `saved`.
         extent: String,
+        /// The changes that go with it, such as `addRules allow Bash(git log) in localSettings`.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<String>,
     },
     /// A tool was not allowed to run.
     Denied {
