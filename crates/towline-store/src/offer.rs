@@ -124,14 +124,24 @@ impl Offer {
         });
     }
 
-    fn add_settings(&mut self, keys: &Map<String, Value>, path: &std::path::Path) {
+    fn add_settings(
+        &mut self,
+        keys: &Map<String, Value>,
+        saved: Option<&Value>,
+        path: &std::path::Path,
+    ) {
         let permissions = keys.get("permissions");
+        let is_saved = |key: &str, value: &str| {
+            let list = saved.and_then(|saved| saved.get("permissions")?.get(key)?.as_array());
+            list.is_some_and(|list| list.iter().any(|known| known == value))
+        };
         for (key, kind) in [
             ("allow", OfferKind::Allow),
             ("additionalDirectories", OfferKind::Directory),
         ] {
             let list = permissions.and_then(|permissions| permissions.get(key)?.as_array());
-            for value in list.into_iter().flatten().filter_map(Value::as_str) {
+            let values = list.into_iter().flatten().filter_map(Value::as_str);
+            for value in values.filter(|value| !is_saved(key, value)) {
                 self.add(kind, value, path);
             }
         }
@@ -179,8 +189,8 @@ impl Offer {
 }
 
 impl Home {
-    /// The things that the files of a workspace would have, were it trusted. A file that cannot be read, or is no JSON object, would
-    /// have nothing.
+    /// The things that the files of a workspace would have, were it trusted, but for those that the person's own answers
+    /// saved. A file that cannot be read, or is no JSON object, would have nothing.
     ///
     /// ```
     /// # towline_testkit::in_home!(|home, project, workspace| {
@@ -190,6 +200,12 @@ impl Home {
     /// ```
     pub fn offer(&self, workspace: &Workspace) -> Offer {
         let mut offer = Offer::default();
+        // A rule that the person's own answer saved counts already.
+        let saved = self.saved_answers(workspace).unwrap_or_default();
+        let saved = |source: &Destination| -> Option<Value> {
+            let (_, text) = saved.iter().find(|(from, _)| from == source)?;
+            serde_json::from_str(text).ok()
+        };
         // The person's own settings are no matter of trust, also where the configuration folder is in the project.
         let own = self.folder().canonicalize().ok();
         for (source, path) in project_files(workspace) {
@@ -197,10 +213,11 @@ impl Home {
             if own.is_some() && is_own && source == Destination::ProjectSettings {
                 continue;
             }
+            let saved = saved(&source);
             if let Some(file) = SettingsFile::read(source, path.clone())
                 && let Some(keys) = offer.keep(path.clone(), file.text)
             {
-                offer.add_settings(&keys, &path);
+                offer.add_settings(&keys, saved.as_ref(), &path);
             }
         }
         let path = workspace.folder().join(SERVERS);

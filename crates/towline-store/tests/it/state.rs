@@ -246,4 +246,11 @@ fn all_that_waits_for_trust_is_offered_and_nothing_else() {
     );
     assert_eq!((offer.more, offer.texts.len()), (0, 3));
     assert!(made.home().offer(&made.workspace("home")).is_empty());
+    // A saved answer of the person counts already, and is not asked about.
+    let saved = r#"{"permissions": {"allow": ["Bash(python3:*)"]}}"#;
+    made.save("project", &LocalSettings, saved);
+    assert_eq!(made.home().offer(&made.workspace("project")).items.len(), 7);
+    made.save("project", &ProjectSettings, saved);
+    let offer = made.home().offer(&made.workspace("project"));
+    assert_eq!(offer.items[0].kind, OfferKind::Directory);
 }
