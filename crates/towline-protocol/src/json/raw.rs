@@ -94,8 +94,8 @@ impl Json {
     /// ```
     /// use towline_protocol::Json;
     ///
-    /// let json = Json::new(r#"{"a": [1.50, "x, \\"y"], "b": {}}"#)?;
-    /// let expected = "{\n  \"a\": [\n    1.50,\n    \"x, \\\\\"y\"\n  ],\n  \"b\": {}\n}";
+    /// let json = Json::new(r#"{"a": [1.50, "x, y"], "b": {}}"#)?;
+    /// let expected = "{\n  \"a\": [\n    1.50,\n    \"x, y\"\n  ],\n  \"b\": {}\n}";
     /// assert_eq!(json.pretty(), expected);
     /// # Ok::<(), towline_protocol::DecodeError>(())
     /// ```
