@@ -53,6 +53,8 @@ pub struct Config {
     pub settings: Vec<SettingsText>,
     /// Rules, mode and settings files.
     pub permissions: Startup,
+    /// Notices for the host: parts of the project's files that do not count because the project is not trusted.
+    pub kept_out: Vec<String>,
     /// Who is asked about a call that nothing allows or forbids.
     pub questions: Questions,
     /// Which conversation it is.

@@ -14,6 +14,7 @@ import { sessionList } from "./view/list.js";
 import { loginView } from "./view/login.js";
 import { pastView } from "./view/past.js";
 import { startView } from "./view/start.js";
+import { askForTrust } from "./view/trust.js";
 
 const app = document.getElementById("app");
 const banners = bannerView(document.getElementById("banners"), () => following?.wake());
@@ -157,6 +158,7 @@ function showStart(isWanted) {
     recent,
     folders: api.directory,
     async begin(wish, content) {
+      if (!(await mayBegin(wish.directory))) throw new Error("Nothing was started.");
       const { record } = await api.start(wish);
       put(records, record);
       outbox.put(record.id, content);
@@ -169,6 +171,24 @@ function showStart(isWanted) {
   main.replaceChildren(view.element);
   // A small screen shows the list first; there a keyboard would be in the way.
   if (isWanted || matchMedia("(min-width: 800px)").matches) view.focus();
+}
+
+/** Asks whether a folder may be trusted, if it never was and its files wait for that; whether a session may begin there. */
+async function mayBegin(directory) {
+  // Without one the bridge says what is missing.
+  if (!directory) return true;
+  let trust;
+  try {
+    trust = await api.trust(directory);
+  } catch (error) {
+    // A folder that cannot be looked at is not trusted. The start says what is wrong with it.
+    if (error instanceof ApiError && !error.mayPass) return true;
+    throw error;
+  }
+  if (trust.trusted || !trust.asks.length) return true;
+  const answer = await askForTrust(trust);
+  if (answer === "trust") await api.answerTrust(directory, true, trust.digest);
+  return answer !== null;
 }
 
 /** How a message begins, as a title. */
@@ -187,6 +207,7 @@ async function showPast(session, directory, isStillHere) {
     history,
     back: () => (location.hash = "#/"),
     async resume({ fork }) {
+      if (!(await mayBegin(directory))) return;
       const { record } = await api.start({ resume: session, fork, directory: directory || undefined });
       put(records, record);
       location.hash = `#/s/${record.id}`;

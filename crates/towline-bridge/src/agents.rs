@@ -74,6 +74,15 @@ pub enum Bypass {
     Enabled,
 }
 
+/// Whether an answer may change permissions in other ways than were shown with its question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnyRule {
+    /// No: what was suggested, and for the session the very call.
+    Refused,
+    /// Yes: any client can have any rule saved for ever.
+    Allowed,
+}
+
 impl Agents {
     /// The agents of the configuration, `towline`, `claude` if there is one, and `offline`, which needs no account.
     ///
@@ -185,7 +194,9 @@ impl AgentChoice {
             .partial_messages()
             .file_checkpointing()
             // The agent runs what the model says; the key to the bridge is none of its business.
-            .env_remove("TOWLINE_TOKEN");
+            .env_remove("TOWLINE_TOKEN")
+            // A bridge is no SDK, whatever started it: what a repository brings waits for the person's trust.
+            .env_remove("CLAUDE_CODE_ENTRYPOINT");
         for (name, value) in &self.env {
             command = command.env(name, value);
         }

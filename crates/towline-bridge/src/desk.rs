@@ -3,6 +3,7 @@
 
 mod beyond;
 mod content;
+mod shown;
 
 use std::{
     collections::HashMap,
@@ -21,7 +22,7 @@ use towline_protocol::{
 use crate::{
     Bridge, Input, Launch, Outcome, Question, Unanswered,
     access::{Action, Audit, RootError, Roots, Who, input_summary},
-    agents::{Agents, Bypass, NoSuchAgent, effort},
+    agents::{Agents, AnyRule, Bypass, NoSuchAgent, effort},
     hub::{
         Command, Control, Decision, Description, Figures, From, Refusal, Reply, Setup, Verdict,
         suggestions,
@@ -29,10 +30,12 @@ use crate::{
     log::Hit,
     past::{Listed, Place, Recent},
     project::Projects,
+    trust::{FolderTrust, TrustAnswer, TrustOutcome},
 };
 
 pub use beyond::Beyond;
 pub use content::Unsayable;
+pub use shown::Unshown;
 
 /// Where every client's wish arrives.
 #[derive(Clone, Debug)]
@@ -40,8 +43,17 @@ pub struct Desk {
     bridge: Bridge,
     agents: Arc<Agents>,
     projects: Arc<Projects>,
-    bypass: Bypass,
+    allowances: Allowances,
     audit: Arc<Mutex<Audit>>,
+}
+
+/// Unsafe things that clients may do, as the bridge was started.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowances {
+    /// Whether sessions may run without asking.
+    pub bypass: Bypass,
+    /// Whether an answer may change permissions in other ways than were shown with its question.
+    pub any_rule: AnyRule,
 }
 
 /// What a client wants to begin.
@@ -88,9 +100,17 @@ pub enum Denial {
     /// It could lead around the rules.
     #[error(transparent)]
     Beyond(#[from] Beyond),
+    /// It would change permissions in a way that was not shown.
+    #[error(transparent)]
+    Unshown(#[from] Unshown),
     /// It is no message.
     #[error(transparent)]
     Unsayable(#[from] Unsayable),
+    /// The files are not those that were agreed to.
+    #[error(
+        "the files of {0} were changed since they were shown: look at what they ask for now, and answer again"
+    )]
+    FilesChanged(String),
     /// The bridge does not do it.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -102,14 +122,14 @@ impl Desk {
         bridge: Bridge,
         agents: Arc<Agents>,
         projects: Projects,
-        bypass: Bypass,
+        allowances: Allowances,
         audit: Arc<Mutex<Audit>>,
     ) -> Self {
         Self {
             bridge,
             agents,
             projects: Arc::new(projects),
-            bypass,
+            allowances,
             audit,
         }
     }
@@ -131,7 +151,7 @@ impl Desk {
 
     /// Whether sessions may run without asking.
     pub fn allows_bypass(&self) -> bool {
-        self.bypass == Bypass::Enabled
+        self.allowances.bypass == Bypass::Enabled
     }
 
     /// Begins a session, or opens the one that goes on with the same already: two agents must not write one transcript.
@@ -355,6 +375,57 @@ impl Desk {
         listed.map_err(|error| Denial::Refused(Refusal::Busy(error.to_string())))
     }
 
+    /// Whether the person trusts a folder, and what its files would have if so.
+    ///
+    /// # Errors
+    /// When the folder, or that of the repository it is in, is outside of the roots, or the person's state cannot be read.
+    pub async fn trust_of(&self, directory: &str) -> Result<FolderTrust, Denial> {
+        let roots = self.projects.roots();
+        let directory = roots.existing(Path::new(directory))?;
+        let trust = self.bridge.library().trust_of(directory.into()).await;
+        let trust = trust.map_err(|error| Refusal::Busy(error.to_string()))?;
+        // To trust it would be to trust what may not even be looked at here.
+        roots.existing(&trust.folder)?;
+        Ok(trust)
+    }
+
+    /// Records what a person says of a folder. Agents that are started from then on go by it.
+    ///
+    /// # Errors
+    /// When the folder is outside of the roots, its files are not those that were shown, or the person's state cannot be
+    /// written.
+    pub async fn answer_trust(
+        &self,
+        who: &Who,
+        directory: &str,
+        answer: TrustAnswer,
+    ) -> Result<FolderTrust, Denial> {
+        let before = self.trust_of(directory).await?;
+        let folder = before.folder.display().to_string();
+        let directory = self.projects.roots().existing(Path::new(directory))?;
+        let action = match &answer {
+            TrustAnswer::Trust { .. } => Action::Trusted {
+                directory: folder.clone(),
+                counts: input_summary(&before.lines().join("; ")),
+            },
+            TrustAnswer::DoNotTrust => Action::NotTrusted {
+                directory: folder.clone(),
+            },
+        };
+        let outcome = self
+            .bridge
+            .library()
+            .answer_trust(directory.into(), answer)
+            .await;
+        match outcome.map_err(|error| Refusal::Busy(error.to_string()))? {
+            TrustOutcome::Recorded(trust) => {
+                self.write_down(who, &action);
+                Ok(trust)
+            }
+            TrustOutcome::FilesChanged => Err(Denial::FilesChanged(folder)),
+        }
+    }
+
     /// What was said in a place that may not be seen is not for here either.
     ///
     /// # Errors
@@ -498,12 +569,15 @@ impl Desk {
         for directory in directories(verdict.updates()).filter(|given| !suggested.contains(given)) {
             self.projects.roots().existing(Path::new(directory))?;
         }
+        if self.allowances.any_rule == AnyRule::Refused {
+            Unshown::check(asked, verdict)?;
+        }
         Ok(())
     }
 
     fn check_mode(&self, mode: Option<&PermissionMode>) -> Result<(), Denial> {
         let bypasses = mode == Some(&PermissionMode::BypassPermissions);
-        if bypasses && self.bypass == Bypass::Refused {
+        if bypasses && self.allowances.bypass == Bypass::Refused {
             return Err(Denial::Bypass);
         }
         match mode {
@@ -589,6 +663,10 @@ fn answered(session: &BridgeId, asked: &Question, verdict: &Verdict) -> Vec<Acti
         tool: tool.clone(),
         input: input.clone(),
         extent: extent.to_owned(),
+        changes: shown::changes(verdict.updates())
+            .iter()
+            .map(|change| input_summary(change))
+            .collect(),
     };
     let action = match verdict.outcome {
         Outcome::Allowed => approved("once"),

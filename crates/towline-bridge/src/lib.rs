@@ -19,10 +19,13 @@ mod record;
 mod serve;
 pub mod settings;
 mod text;
+pub mod trust;
 pub mod web;
 
 pub use bridge::{Bridge, Launch, Parts, Restored, Shown, Unanswered, Viewer};
-pub use desk::{Begun, Beyond, Denial, Desk, Unsayable, Wish, launch, unanswered};
+pub use desk::{
+    Allowances, Begun, Beyond, Denial, Desk, Unsayable, Unshown, Wish, launch, unanswered,
+};
 pub use frame::{Answered, Ask, Content, Frame, Input, Kind, Note, NoteCode, Outcome, Question};
 pub use library::Library;
 pub use record::{SessionRecord, Usage};

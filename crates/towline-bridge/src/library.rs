@@ -16,6 +16,7 @@ use crate::{
     access::Roots,
     log::{Hit, LogError, Page, Reader, SqliteLog},
     past::{History, Listed, Past, Place, Recent, Stamp},
+    trust::{FolderTrust, TrustAnswer, TrustOutcome},
 };
 
 /// What can be read.
@@ -120,6 +121,32 @@ impl Library {
     pub async fn rename(&self, session: SessionId, title: String) -> Result<(), LogError> {
         self.of_past("rename an old session", move |past| {
             past.rename(&session, &title)
+        })
+        .await
+    }
+
+    /// Whether the person trusts a folder, and what its files would have if so.
+    ///
+    /// # Errors
+    /// When there is no such folder, or the person's state cannot be read.
+    pub async fn trust_of(&self, directory: PathBuf) -> Result<FolderTrust, LogError> {
+        self.of_past("tell whether the folder is trusted", move |past| {
+            FolderTrust::of(past.home(), &directory)
+        })
+        .await
+    }
+
+    /// Records what a person said of a folder.
+    ///
+    /// # Errors
+    /// When there is no such folder, or the person's state cannot be read or written.
+    pub async fn answer_trust(
+        &self,
+        directory: PathBuf,
+        answer: TrustAnswer,
+    ) -> Result<TrustOutcome, LogError> {
+        self.of_past("record whether the folder is trusted", move |past| {
+            FolderTrust::answer(past.home(), &directory, &answer)
         })
         .await
     }

@@ -131,6 +131,11 @@ impl Past {
         Self { home }
     }
 
+    /// The configuration folder, which also has what the person said of folders.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
     /// The latest sessions that were held inside the roots: the others are neither shown nor counted. A file that cannot
     /// be looked at is a problem of the list, not an error.
     ///

@@ -13,7 +13,7 @@ use thiserror::Error;
 use tokio::net::TcpListener;
 
 use crate::{
-    Bridge, Desk, Library, Parts,
+    Allowances, Bridge, Desk, Library, Parts,
     access::{AllowedHosts, Audit, HostError, Kept, RootError, Roots, Token, TokenError},
     agents::{Agents, Found, NoSuchAgent},
     hub::Limits,
@@ -125,7 +125,10 @@ impl Running {
             bridge.clone(),
             Arc::clone(&agents),
             Projects::new(roots),
-            config.bypass_permissions,
+            Allowances {
+                bypass: config.bypass_permissions,
+                any_rule: config.any_rule,
+            },
             audit,
         );
         let hosts = AllowedHosts::new(address, config.reach(), &config.public)?;

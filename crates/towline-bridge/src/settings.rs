@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::{
     access::{AllowedHosts, Rate, Reach, Token},
-    agents::{AgentChoice, Bypass},
+    agents::{AgentChoice, AnyRule, Bypass},
 };
 
 /// How the bridge is to run, with everything filled in.
@@ -36,6 +36,8 @@ pub struct ServeConfig {
     pub agents: Vec<AgentChoice>,
     /// Whether sessions may run without asking.
     pub bypass_permissions: Bypass,
+    /// Whether an answer may change permissions in other ways than were shown with its question.
+    pub any_rule: AnyRule,
     /// How much there may be of everything.
     pub limits: Limits,
 }
@@ -96,6 +98,8 @@ pub struct Flags {
     pub behind_proxy: Option<bool>,
     /// `--allow-bypass-permissions`
     pub allow_bypass_permissions: Option<bool>,
+    /// `--allow-any-rule`
+    pub allow_any_rule: Option<bool>,
 }
 
 /// Words that are not for `Debug`.

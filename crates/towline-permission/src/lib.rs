@@ -2,7 +2,7 @@
 //! decision with its reason out. It agrees with the real CLI, or is stricter.
 //!
 //! [`Settings`] reads a file, [`Startup`] makes the first [`Policy`] of files and flags, [`Policy::apply`] changes it as
-//! an answer says, and [`decide`] decides. What only the machine knows (where links lead, what hooks said) is passed in
+//! an answer says, and [`decide`] decides. [`Trust`] says how far a project's files are believed. What only the machine knows (where links lead, what hooks said) is passed in
 //! as [`Facts`].
 
 #![warn(missing_docs)]
@@ -18,6 +18,7 @@ mod rule;
 mod settings;
 mod startup;
 mod tool;
+mod trust;
 mod update;
 
 pub use bash::Looks;
@@ -32,4 +33,5 @@ pub use settings::{Effect, Problem, Settings};
 pub use startup::{Bypass, Startup};
 pub use tool::glob_start;
 pub use towline_protocol::{Behavior, Destination, PermissionMode, PermissionUpdate};
+pub use trust::{Brought, Trust, TrustFacts};
 pub use update::Dropped;

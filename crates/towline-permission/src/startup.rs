@@ -7,19 +7,20 @@ use crate::{
     policy::{Places, Policy},
     rule::{Rule, RuleError},
     settings::Settings,
+    trust::{Brought, Trust, comes_with_the_repository},
 };
 
 /// What a session is started with.
 ///
 /// ```
-/// use towline_permission::{Destination, PermissionMode, Places, Settings, Startup};
+/// use towline_permission::{Destination, PermissionMode, Places, Settings, Startup, Trust};
 ///
 /// let startup = Startup {
 ///     files: vec![(
 ///         Destination::ProjectSettings,
 ///         Settings::read(r#"{"permissions": {"allow": ["Bash(just build)"], "deny": ["Bash(shred:*)"]}}"#),
 ///     )],
-///     trusted: false,
+///     trust: Trust::Neither,
 ///     ..Startup::default()
 /// };
 /// let (policy, notices) = startup.policy(Places::default());
@@ -41,8 +42,11 @@ pub struct Startup {
     pub disallowed_tools: Vec<String>,
     /// The values of `--add-dir`.
     pub directories: Vec<String>,
-    /// Whether the person said that the project may be trusted. If not, what its own file allows does not count.
-    pub trusted: bool,
+    /// How far the project's files are believed.
+    pub trust: Trust,
+    /// Changes that the person's answers in this folder saved, as the person's own state has it, with the file that each was meant
+    /// for. Where the project's files are not believed, this is what counts of them.
+    pub saved: Vec<(Destination, Settings)>,
 }
 
 /// What the command line says of `bypassPermissions`.
@@ -60,10 +64,13 @@ pub enum Bypass {
 impl Startup {
     /// The policy to begin with, and what was left out of it and why.
     pub fn policy(&self, places: Places) -> (Policy, Vec<String>) {
-        let mut notices = Vec::new();
-        let mut policy = Policy::new(self.first_mode(), places);
+        let mut notices = self.kept_out();
+        let mut policy = Policy::new(self.first_mode(|_| ()), places);
         for (source, settings) in &self.files {
-            self.add_file(&mut policy, source, settings, &mut notices);
+            self.add_file(&mut policy, source, settings);
+        }
+        for (source, settings) in self.counted_answers() {
+            add_all(&mut policy, source, settings);
         }
         if self.only_managed_rules() {
             leave_managed_rules_alone(&mut policy, &mut notices);
@@ -103,43 +110,46 @@ impl Startup {
         (policy, notices)
     }
 
-    fn add_file(
-        &self,
-        policy: &mut Policy,
-        source: &Destination,
-        settings: &Settings,
-        notices: &mut Vec<String>,
-    ) {
-        // CLI 2.1.325 gates the checked-in file alone: the others belong to the person, not to the project.
-        let gated = !self.trusted && *source == Destination::ProjectSettings;
-        for (rules, behavior) in [
-            (&settings.allow, Behavior::Allow),
-            (&settings.deny, Behavior::Deny),
-            (&settings.ask, Behavior::Ask),
-        ] {
-            if gated && behavior == Behavior::Allow {
+    /// Sentences about each part of the project's files that does not count because the project is not trusted.
+    pub fn kept_out(&self) -> Vec<String> {
+        let mut kept_out = Vec::new();
+        self.first_mode(|sentence| kept_out.push(sentence));
+        for (source, settings) in &self.files {
+            if self.trust.admits(source, Brought::Grant) {
                 continue;
             }
-            for rule in rules {
-                policy.add(rule.clone(), behavior.clone(), source.clone());
+            for (key, count) in [
+                ("allow", settings.allow.len()),
+                ("additionalDirectories", settings.directories.len()),
+            ] {
+                if count > 0 {
+                    kept_out.push(format!(
+                        "the project is not trusted, so {count} of the `permissions.{key}` of its {} do not count",
+                        file_name(source)
+                    ));
+                }
             }
         }
-        if !gated {
-            for directory in &settings.directories {
-                add_directory(policy, directory, source.clone());
-            }
-            return;
+        kept_out
+    }
+
+    fn add_file(&self, policy: &mut Policy, source: &Destination, settings: &Settings) {
+        if self.trust.admits(source, Brought::Grant) {
+            return add_all(policy, source, settings);
         }
-        for (key, count) in [
-            ("allow", settings.allow.len()),
-            ("additionalDirectories", settings.directories.len()),
-        ] {
-            if count > 0 {
-                notices.push(format!(
-                    "the project is not trusted, so {count} of its `permissions.{key}` do not count"
-                ));
-            }
-        }
+        let restrictions = Settings {
+            allow: Vec::new(),
+            directories: Vec::new(),
+            ..settings.clone()
+        };
+        add_all(policy, source, &restrictions);
+    }
+
+    /// Saved answers that are not in a file which counts in full anyway.
+    fn counted_answers(&self) -> impl Iterator<Item = &(Destination, Settings)> {
+        self.saved
+            .iter()
+            .filter(|(source, _)| !self.trust.admits(source, Brought::Grant))
     }
 
     fn only_managed_rules(&self) -> bool {
@@ -149,24 +159,93 @@ impl Startup {
         })
     }
 
-    fn first_mode(&self) -> PermissionMode {
+    /// The mode of the strongest that says one: each file in turn says it over the weaker ones. `ignored` is told of a mode
+    /// that does not count.
+    fn first_mode(&self, mut ignored: impl FnMut(String)) -> PermissionMode {
         if self.bypass == Bypass::Yes {
             return PermissionMode::BypassPermissions;
         }
-        let from_files = || {
-            MODE_SOURCES.iter().find_map(|source| {
-                self.files
-                    .iter()
-                    .rev()
-                    .filter(|(from, _)| from == source)
-                    .filter_map(|(_, settings)| settings.default_mode.clone())
-                    .find(|mode| !is_in_project(source) || project_may_set(mode))
-            })
-        };
-        match self.mode.clone().or_else(from_files) {
-            None | Some(PermissionMode::Manual) => PermissionMode::Default,
-            Some(mode) => mode,
+        if let Some(mode) = &self.mode {
+            return usual(mode);
         }
+        let mut holding = PermissionMode::Default;
+        for source in MODE_SOURCES {
+            for mode in modes(self.files.iter(), source) {
+                if comes_with_the_repository(source) && !project_may_set(&mode) {
+                    continue;
+                }
+                if self.trust.admits(source, Brought::Grant) || !asks_less(&mode, &holding) {
+                    holding = mode;
+                } else {
+                    ignored(format!(
+                        "the project is not trusted, so `permissions.defaultMode` of its {} does not count: {mode} asks less \
+                         than {holding}",
+                        file_name(source)
+                    ));
+                }
+            }
+            let answered = modes(self.counted_answers(), source).into_iter();
+            if let Some(mode) = answered.rev().find(project_may_set) {
+                holding = mode;
+            }
+        }
+        holding
+    }
+}
+
+/// The modes that the settings of one source say, the weakest first.
+fn modes<'s>(
+    settings: impl Iterator<Item = &'s (Destination, Settings)>,
+    source: &Destination,
+) -> Vec<PermissionMode> {
+    settings
+        .filter(|(from, _)| from == source)
+        .filter_map(|(_, settings)| settings.default_mode.as_ref().map(usual))
+        .collect()
+}
+
+/// `manual` is another word for `default`.
+fn usual(mode: &PermissionMode) -> PermissionMode {
+    match mode {
+        PermissionMode::Manual => PermissionMode::Default,
+        mode => mode.clone(),
+    }
+}
+
+/// Whether a mode lets something run unasked that another one does not. `plan` asks about every edit, and `dontAsk`
+/// runs everything that a rule allows, an edit too.
+fn asks_less(mode: &PermissionMode, than: &PermissionMode) -> bool {
+    let looseness = |mode: &PermissionMode| match mode {
+        PermissionMode::Plan => 0,
+        PermissionMode::DontAsk => 1,
+        PermissionMode::Default | PermissionMode::Manual | PermissionMode::Delegate => 2,
+        PermissionMode::AcceptEdits => 3,
+        PermissionMode::Auto => 4,
+        PermissionMode::BypassPermissions | PermissionMode::Unknown(_) => 5,
+    };
+    looseness(mode) > looseness(than)
+}
+
+/// The file of a project, as a person knows it.
+fn file_name(source: &Destination) -> &'static str {
+    match source {
+        Destination::LocalSettings => ".claude/settings.local.json",
+        _ => ".claude/settings.json",
+    }
+}
+
+fn add_all(policy: &mut Policy, source: &Destination, settings: &Settings) {
+    for (rules, behavior) in [
+        (&settings.allow, Behavior::Allow),
+        (&settings.deny, Behavior::Deny),
+        (&settings.ask, Behavior::Ask),
+    ] {
+        for rule in rules {
+            policy.add(rule.clone(), behavior.clone(), source.clone());
+        }
+    }
+    for directory in &settings.directories {
+        add_directory(policy, directory, source.clone());
     }
 }
 
@@ -184,16 +263,8 @@ fn leave_managed_rules_alone(policy: &mut Policy, notices: &mut Vec<String>) {
     }
 }
 
-/// Both can come with a copy of the project. CLI 2.1.325 was seen to ignore these modes from the first; here the second
-/// is no different.
-fn is_in_project(source: &Destination) -> bool {
-    matches!(
-        source,
-        Destination::ProjectSettings | Destination::LocalSettings
-    )
-}
-
-/// Whoever can write a file of the project must not be able to switch the questions off with it.
+/// A file of the project switches the questions off in no folder. CLI 2.1.325 was seen to ignore these modes from the
+/// checked-in file; here the local one is no different.
 fn project_may_set(mode: &PermissionMode) -> bool {
     !matches!(
         mode,
@@ -231,11 +302,11 @@ fn split_tools(value: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whose default mode counts, the strongest first.
+/// Whose default mode counts, the weakest first.
 const MODE_SOURCES: &[Destination] = &[
-    Destination::PolicySettings,
-    Destination::FlagSettings,
-    Destination::LocalSettings,
-    Destination::ProjectSettings,
     Destination::UserSettings,
+    Destination::ProjectSettings,
+    Destination::LocalSettings,
+    Destination::FlagSettings,
+    Destination::PolicySettings,
 ];

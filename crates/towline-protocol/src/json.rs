@@ -8,6 +8,7 @@
 
 mod error;
 mod leaves;
+mod pretty;
 mod raw;
 mod reader;
 mod scan;

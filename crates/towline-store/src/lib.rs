@@ -6,7 +6,8 @@
 //! official SDKs do; nothing is ever rewritten.
 //!
 //! A [`Workspace`] is a project as its settings see it. [`Home::settings`] finds the files that count there; what they
-//! say is for others to read.
+//! say is for others to read. [`Home::trusts`] and [`Home::saved_answers`] are what the person said of a project, and
+//! [`Offer`] what the project's files wait for.
 //!
 //! Everything is synchronous. Files that are being written to are fine. No link inside the projects folder is followed,
 //! and only a UUID can name a session, so nothing outside that folder is touched.
@@ -21,13 +22,16 @@ mod glance;
 mod home;
 mod key;
 mod list;
+mod offer;
 mod plain;
 mod project;
 mod prompt;
 mod records;
+mod replace;
 mod search;
 mod session;
 mod settings;
+mod state;
 mod transcript;
 mod tree;
 mod workspace;
@@ -38,6 +42,7 @@ pub use fork::ForkOptions;
 pub use home::{Home, Scope};
 pub use key::SessionKey;
 pub use list::{ListQuery, Listing, SessionSummary};
+pub use offer::{Offer, OfferItem, OfferKind};
 pub use plain::open as open_plain;
 pub use project::project_folder_name;
 pub use records::{

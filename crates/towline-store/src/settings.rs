@@ -3,17 +3,17 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{Read, Write},
+    io::Read,
     path::{Path, PathBuf},
 };
 
-use tempfile::NamedTempFile;
 use towline_protocol::Destination;
 
 use crate::{
     error::{Error, Result},
     home::Home,
     plain::is_absence,
+    replace::{Replaced, replace},
     workspace::Workspace,
 };
 
@@ -57,15 +57,7 @@ impl Home {
     /// ```
     pub fn settings(&self, workspace: &Workspace, managed: &Path) -> Vec<SettingsFile> {
         let mut places = vec![(Destination::UserSettings, self.folder().join(SHARED))];
-        let project = workspace.folder().join(FOLDER);
-        places.push((Destination::ProjectSettings, project.join(SHARED)));
-        let own = project.join(LOCAL);
-        let shared = local_of_repository(workspace);
-        let both = own != shared;
-        places.push((Destination::LocalSettings, own));
-        if both {
-            places.push((Destination::LocalSettings, shared));
-        }
+        places.extend(project_files(workspace));
         let mut files: Vec<SettingsFile> = places
             .into_iter()
             .filter_map(|(source, path)| SettingsFile::read(source, path))
@@ -97,6 +89,18 @@ impl Home {
             Destination::LocalSettings => local_of_repository(workspace),
             _ => return None,
         };
+        if *destination != Destination::UserSettings && leads_out(workspace, &path) {
+            let problem =
+                "a link makes it a file outside of the repository, where no answer is saved";
+            return Some(SettingsFile {
+                source: destination.clone(),
+                text: Err(Error::Unusable {
+                    path: path.clone(),
+                    problem: problem.to_owned(),
+                }),
+                path: Some(path),
+            });
+        }
         let file = SettingsFile::read(destination.clone(), path.clone());
         Some(file.unwrap_or(SettingsFile {
             source: destination.clone(),
@@ -182,29 +186,12 @@ impl SettingsFile {
         let (Some(path), Ok(before)) = (&self.path, &self.text) else {
             return Err(self.unusable("only a file that could be read is written to"));
         };
-        let path = &path.canonicalize().unwrap_or_else(|_| path.clone());
-        let failed = |action| Error::io(action, path);
-        let Some(folder) = path.parent() else {
-            return Err(self.unusable("it is in no folder"));
-        };
-        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-        let now = read_bounded(path, LARGEST)?;
-        if now.as_deref().unwrap_or_default() != before {
-            return Err(self.unusable("somebody else changed it since it was read"));
+        match replace(path, before, text, LARGEST)? {
+            Replaced::Yes => Ok(()),
+            Replaced::ChangedMeanwhile => {
+                Err(self.unusable("somebody else changed it since it was read"))
+            }
         }
-        let mut next = NamedTempFile::new_in(folder).map_err(failed("write to"))?;
-        next.write_all(text.as_bytes())
-            .map_err(failed("write to"))?;
-        if let Ok(metadata) = fs::metadata(path) {
-            let mode = metadata.permissions();
-            next.as_file()
-                .set_permissions(mode)
-                .map_err(failed("keep the mode of"))?;
-        }
-        next.as_file().sync_all().map_err(failed("write to"))?;
-        next.persist(path)
-            .map_err(|error| failed("replace")(error.error))?;
-        Ok(())
     }
 
     fn unusable(&self, problem: &str) -> Error {
@@ -213,6 +200,30 @@ impl SettingsFile {
             problem: problem.to_owned(),
         }
     }
+}
+
+/// The settings files that a repository can bring, the weakest first.
+pub(crate) fn project_files(workspace: &Workspace) -> Vec<(Destination, PathBuf)> {
+    let project = workspace.folder().join(FOLDER);
+    let mut files = vec![
+        (Destination::ProjectSettings, project.join(SHARED)),
+        (Destination::LocalSettings, project.join(LOCAL)),
+    ];
+    let shared = local_of_repository(workspace);
+    if files[1].1 != shared {
+        files.push((Destination::LocalSettings, shared));
+    }
+    files
+}
+
+/// Whether a link leads from a settings file of the project, or from the folder it is in, out of the repository. A clone
+/// could bring one, to have an answer that is meant for the project saved for all of them.
+fn leads_out(workspace: &Workspace, path: &Path) -> bool {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    let Some(real) = path.canonicalize().ok().or(folder) else {
+        return false;
+    };
+    !real.starts_with(workspace.folder()) && !real.starts_with(workspace.trusted_as())
 }
 
 /// The local file that counts in all folders and worktrees of a repository. Seen with CLI 2.1.325: it is read after
@@ -333,4 +344,4 @@ const MANAGED: &str = "managed-settings.json";
 const DROP_INS: &str = "managed-settings.d";
 const MARK: &[u8] = "\u{feff}".as_bytes();
 /// Far more than anybody writes by hand.
-const LARGEST: u64 = 4 << 20;
+pub(crate) const LARGEST: u64 = 4 << 20;

@@ -145,7 +145,8 @@ fn is_true(state: &str, folder: &Path, what: &str) -> serde_json::Result<bool> {
         return Ok(false);
     };
     let projects: BTreeMap<String, &RawValue> = serde_json::from_str(projects.get())?;
-    let Some(project) = projects.get(&*folder.to_string_lossy()) else {
+    // Replacing what is no UTF-8 could make a folder into another one.
+    let Some(project) = folder.to_str().and_then(|folder| projects.get(folder)) else {
         return Ok(false);
     };
     let project: BTreeMap<String, &RawValue> = serde_json::from_str(project.get())?;
@@ -165,16 +166,23 @@ fn repository_at(folder: &Path) -> Option<PathBuf> {
 
 /// Follows `.git` of a linked worktree (`gitdir: <main>/.git/worktrees/<name>`) to the main one. A submodule has such a
 /// file too, but its folder of git knows no `commondir`, and it is a repository of its own.
+///
+/// The main repository must know the worktree as its own. Else an unpacked archive could say that it belongs to a
+/// repository that is trusted; CLI 2.1.325 does not believe it either.
 fn main_worktree(folder: &Path, git: &Path) -> Option<PathBuf> {
     let pointer = read_bounded(git, LARGEST_POINTER).ok()??;
     let own = folder.join(pointer.strip_prefix("gitdir:")?.trim());
+    let own = own.canonicalize().ok()?;
     let shared = read_bounded(&own.join("commondir"), LARGEST_POINTER).ok()??;
     let shared = own.join(shared.trim()).canonicalize().ok()?;
+    let known = read_bounded(&own.join("gitdir"), LARGEST_POINTER).ok()??;
+    let known = own.join(known.trim()).canonicalize().ok()?;
+    let is_own = own.parent()? == shared.join("worktrees") && known == git.canonicalize().ok()?;
     // A bare repository has no main worktree.
-    (shared.file_name()? == ".git").then(|| shared.parent().map(Path::to_owned))?
+    (is_own && shared.file_name()? == ".git").then(|| shared.parent().map(Path::to_owned))?
 }
 
 /// The file remembers the latest prompts of every project.
-const LARGEST_STATE: u64 = 64 << 20;
+pub(crate) const LARGEST_STATE: u64 = 64 << 20;
 /// One path.
 const LARGEST_POINTER: u64 = 64 << 10;

@@ -1,7 +1,8 @@
 //! `towline [flags] [prompt]`: the agent itself, on standard input and output.
 //!
 //! [`arguments`] reads the command line by the table in [`flags`], [`choices`] checks it, [`documents`] reads the files it
-//! leads to, [`config`] puts it together, [`mod@run`] lets the agent work. Wrong use is a [`Refusal`]: one line, exit code 1.
+//! leads to, [`mod@trust`] asks the person about them on a terminal, [`config`] puts it together, [`mod@run`] lets the agent
+//! work. Wrong use is a [`Refusal`]: one line, exit code 1.
 
 mod api;
 mod arguments;
@@ -21,6 +22,7 @@ mod signals;
 mod surroundings;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 use std::{
     ffi::OsString,
@@ -36,7 +38,7 @@ use towline_agent::SessionStart;
 use crate::{child, terminal::escaped};
 use arguments::RawFlags;
 use choices::{Choices, InputFormat};
-use documents::Documents;
+use documents::{Documents, uses_project_files};
 use flags::Id;
 use pull_request::PullRequest;
 use surroundings::Surroundings;
@@ -123,9 +125,18 @@ fn start(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<ExitCode> 
     }
     if is_interactive && flags.prompt.is_none() && !needs_choice {
         help::welcome(&mut io::stdout().lock())?;
+        // Nothing begins yet, so a folder whose files cannot be read is told of when something does.
+        if let Ok(mut documents) = Documents::read(&flags, &choices, &around)
+            && uses_project_files(&choices)
+        {
+            trust::ask_if_needed(&mut documents)?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
-    let documents = Documents::read(&flags, &choices, &around)?;
+    let mut documents = Documents::read(&flags, &choices, &around)?;
+    if is_interactive && uses_project_files(&choices) {
+        trust::ask_if_needed(&mut documents)?;
+    }
     if needs_choice {
         let sessions = match chooses_linked {
             true => pull_request::sessions(&documents, &PullRequest::Any, picker::MOST)?,

@@ -81,6 +81,10 @@ pub(crate) struct ServeOptions {
     #[arg(long)]
     allow_bypass_permissions: bool,
 
+    /// Let an answer to a question save any rule, also one that was not suggested with it.
+    #[arg(long)]
+    allow_any_rule: bool,
+
     /// The configuration file.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -162,6 +166,7 @@ impl ServeOptions {
                 tls_key: self.tls_key,
                 behind_proxy: self.behind_proxy.then_some(true),
                 allow_bypass_permissions: self.allow_bypass_permissions.then_some(true),
+                allow_any_rule: self.allow_any_rule.then_some(true),
             },
             directory: directory.clone(),
         })?;

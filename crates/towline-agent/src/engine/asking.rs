@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Map as JsonMap, Value, json};
 use towline_files::{Lookout, Reach, RealPath, resolve_paths};
 use towline_permission::{
-    Call as PermissionCall, Decision, Facts, Reached, Reason, Verdict as Ruling, decide, looks,
-    paths,
+    Brought, Call as PermissionCall, Decision, Facts, Reached, Reason, Verdict as Ruling, decide,
+    looks, paths,
 };
 use towline_protocol::{
     Behavior, Extra, Json, Nullable, Outcome as Answered, PermissionAnswer, PermissionDecision,
@@ -136,11 +136,11 @@ impl Engine {
     /// Sees to it that a call opens what was decided about. Calls before it in the same message may have moved the shell or
     /// changed a link since: then it is decided about again, and where a person would have to be asked it fails.
     pub(super) fn settle_target(&mut self, call: &Call) -> Result<(), Outcome> {
-        let Some(before) = self.targets.get(&call.id) else {
+        let Some(before) = self.targets.get(&call.id).cloned() else {
             return Ok(());
         };
         let now = self.judge(call);
-        let Some(target) = now.target.filter(|target| target != before) else {
+        let Some(target) = now.target.filter(|target| *target != before) else {
             return Ok(());
         };
         if now.decision.verdict != Ruling::Allow {
@@ -372,27 +372,48 @@ impl Engine {
             return;
         }
         if let Err(problem) = self.keep(&update) {
-            let line = self
-                .lines()
-                .informational(&format!("the rule holds for this session only: {problem}"));
+            let line = self.lines().informational(&problem);
             self.send(line);
         }
     }
 
-    /// Writes a change into the settings file that it is meant for.
+    /// Writes a change into the settings file that it is meant for, and into the person's own state: there it counts also
+    /// as long as the project's files do not.
     fn keep(&self, update: &PermissionUpdate) -> Result<(), String> {
         let Some(destination) = &update.destination else {
             return Ok(());
         };
+        let home = &self.config.home;
+        let changed = |before: &str| {
+            towline_permission::Settings::write(before, update).map_err(|error| error.to_string())
+        };
+        let only_session = |problem: &dyn std::fmt::Display| {
+            format!("the rule holds for this session only: {problem}")
+        };
         let workspace =
-            towline_store::Workspace::at(&self.config.cwd).map_err(|error| error.to_string())?;
-        let Some(file) = self.config.home.settings_file(&workspace, destination) else {
+            towline_store::Workspace::at(&self.config.cwd).map_err(|error| only_session(&error))?;
+        let Some(file) = home.settings_file(&workspace, destination) else {
             return Ok(());
         };
-        let before = file.text.as_ref().map_err(ToString::to_string)?;
-        let text = towline_permission::Settings::write(before, update)
-            .map_err(|error| error.to_string())?;
-        file.write(&text).map_err(|error| error.to_string())
+        let saved = home.save_answer(&workspace, destination, changed);
+        let written = match &file.text {
+            Ok(before) => changed(before)
+                .and_then(|text| file.write(&text).map_err(|error| error.to_string())),
+            Err(error) => Err(error.to_string()),
+        };
+        // Of a project that is trusted the file counts, and else what is saved.
+        let trust = self.config.permissions.trust;
+        match (written, saved, trust.admits(destination, Brought::Grant)) {
+            (Ok(()), Ok(()), _) => Ok(()),
+            (Err(problem), _, true) => Err(only_session(&problem)),
+            (_, Err(problem), false) => Err(only_session(&problem)),
+            (Err(problem), Ok(()), false) => Err(format!(
+                "the rule is saved, but not in the settings file of the project: {problem}"
+            )),
+            (Ok(()), Err(problem), true) => Err(format!(
+                "the rule holds as long as the project is trusted: {problem}"
+            )),
+        }
     }
 
     fn verdict(&mut self, call: &ToolUseId, verdict: Verdict) {

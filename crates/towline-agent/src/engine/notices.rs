@@ -4,41 +4,65 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use towline_files::RealPath;
+use towline_permission::{Brought, Destination};
 use towline_protocol::control::request::Initialize;
 
 use super::Engine;
 use crate::{
-    Config,
+    Config, SettingsText,
     memory::{Memory, read_text},
 };
 
 /// What is to be told of how the session was started.
 pub(super) fn of_start(config: &Config, memory: &Memory) -> Vec<String> {
-    let mut notices = Vec::new();
+    let mut notices = config.kept_out.clone();
     if !memory.left_out.is_empty() {
         notices.push(format!(
             "of the memory files, {}",
             memory.left_out.join("; ")
         ));
     }
+    let trust = config.permissions.trust;
     let with_hooks = config.settings.iter().filter(|file| has_hooks(&file.text));
-    let with_hooks = with_hooks.map(|file| match &file.path {
-        Some(path) => path.display().to_string(),
-        None => "the settings of the command line".to_owned(),
-    });
-    let with_hooks: Vec<String> = with_hooks.collect();
+    let (with_hooks, untrusted): (Vec<_>, Vec<_>) =
+        with_hooks.partition(|file| trust.admits(&file.source, Brought::Program));
     if !with_hooks.is_empty() {
         notices.push(format!(
             "hooks are not there yet; those in {} do not run",
-            with_hooks.join(", ")
+            places(&with_hooks)
+        ));
+    }
+    if !untrusted.is_empty() {
+        notices.push(format!(
+            "the project is not trusted, so the hooks in {} do not run",
+            places(&untrusted)
         ));
     }
     let mut servers: Vec<String> = config.mcp.servers.keys().cloned().collect();
+    let mut untrusted = Vec::new();
     if !config.mcp.strict {
-        servers.extend(servers_of_project(&config.cwd));
+        match trust.admits(&Destination::ProjectSettings, Brought::Program) {
+            true => servers.extend(servers_of_project(&config.cwd)),
+            false => untrusted = servers_of_project(&config.cwd),
+        }
     }
     notices.extend(without_servers(&servers));
+    if !untrusted.is_empty() {
+        notices.push(format!(
+            "the project is not trusted, so the MCP servers of its .mcp.json are not started: {}",
+            untrusted.join(", ")
+        ));
+    }
     notices
+}
+
+/// Where settings are, for a person.
+fn places(files: &[&SettingsText]) -> String {
+    let places = files.iter().map(|file| match &file.path {
+        Some(path) => path.display().to_string(),
+        None => "the settings of the command line".to_owned(),
+    });
+    places.collect::<Vec<_>>().join(", ")
 }
 
 impl Engine {

@@ -89,6 +89,8 @@ export const api = {
   past: (query) => ask("GET", withQuery("/api/past", query)),
   history: (id) => ask("GET", `/api/past/${encodeURIComponent(id)}`),
   directory: (directory) => ask("GET", withQuery("/api/directory", { directory })),
+  trust: (directory) => ask("GET", withQuery("/api/trust", { directory })),
+  answerTrust: (directory, trusted, digest) => ask("POST", "/api/trust", { directory, trusted, digest }),
   diff: (directory) => ask("GET", withQuery("/api/diff", { directory })),
 };
 

@@ -32,6 +32,24 @@ export const MODES = [
   ["bypassPermissions", "Allow everything"],
 ];
 
+/** What the files of a folder ask for, for a person. */
+export const TRUST_KINDS = {
+  allow: "Runs without asking",
+  directory: "Works in another folder",
+  mode: "Begins in the mode",
+  hook: "Runs at an event",
+  server: "Starts the server",
+  variable: "Sets the variable",
+  key_helper: "Runs for the key",
+};
+
+/** A text with the characters visible that control, hide or reorder others. */
+export function visible(text) {
+  return String(text).replace(RISKY, (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
+}
+
+const RISKY = /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
 /** How long ago something was. */
 export function ago(then, now) {
   const seconds = Math.max(0, Math.round((now - then) / 1000));

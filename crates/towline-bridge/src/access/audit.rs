@@ -64,6 +64,9 @@ pub enum Action {
         input: String,
         /// For how long: `once`, `session` or `saved`.
         extent: String,
+        /// The changes that go with it, such as `addRules allow Bash(git log) in localSettings`.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<String>,
     },
     /// A tool was not allowed to run.
     Denied {
@@ -112,6 +115,18 @@ pub enum Action {
         session: String,
         /// The new mode.
         mode: String,
+    },
+    /// A folder was trusted: what its files say counts from then on.
+    Trusted {
+        /// The folder.
+        directory: String,
+        /// How the list of what its files ask for begins: [`input_summary`].
+        counts: String,
+    },
+    /// A folder was not trusted, or is not any more.
+    NotTrusted {
+        /// The folder.
+        directory: String,
     },
     /// Somebody was not let in. Of these, only so many a minute are written down one by one.
     LoginRefused {

@@ -20,6 +20,7 @@ pub(super) struct File {
     pub(super) tls: TlsTable,
     pub(super) behind_proxy: Option<bool>,
     pub(super) allow_bypass_permissions: Option<bool>,
+    pub(super) allow_any_rule: Option<bool>,
     pub(super) limits: LimitsTable,
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     access::{Rate, Token},
-    agents::Bypass,
+    agents::{AnyRule, Bypass},
 };
 
 /// Puts the layers together. What is wrong is added to the problems; without a place for the data there is nothing.
@@ -67,6 +67,10 @@ pub(super) fn merge(
         .allow_bypass_permissions
         .or_else(|| layers.switch("TOWLINE_ALLOW_BYPASS_PERMISSIONS"))
         .or(file.allow_bypass_permissions);
+    let any_rule = flags
+        .allow_any_rule
+        .or_else(|| layers.switch("TOWLINE_ALLOW_ANY_RULE"))
+        .or(file.allow_any_rule);
     let limits = layers.limits(file.limits);
     let agent = flags
         .agent
@@ -86,6 +90,10 @@ pub(super) fn merge(
         bypass_permissions: match bypass {
             Some(true) => Bypass::Enabled,
             _ => Bypass::Refused,
+        },
+        any_rule: match any_rule {
+            Some(true) => AnyRule::Allowed,
+            _ => AnyRule::Refused,
         },
         limits,
     };

@@ -15,6 +15,7 @@ mod old;
 mod problem;
 mod project;
 mod sessions;
+mod trust;
 
 use axum::{
     Json, Router,
@@ -62,6 +63,7 @@ pub(super) fn routes() -> Router {
         .route("/api/files", get(project::files))
         .route("/api/directory", get(project::directory))
         .route("/api/diff", get(project::diff))
+        .route("/api/trust", get(trust::shown).post(trust::answer))
         .route("/openapi.json", get(description))
 }
 
@@ -98,6 +100,8 @@ pub(super) fn open_routes() -> Router {
         project::files,
         project::directory,
         project::diff,
+        trust::shown,
+        trust::answer,
         login::enter,
         login::leave,
         description,

@@ -5,7 +5,7 @@ mod documented;
 use std::{ffi::OsString, path::Path, time::Duration};
 
 use towline_bridge::{
-    agents::Bypass,
+    agents::{AnyRule, Bypass},
     settings::{Encryption, Flags, Limits, Secret, ServeConfig, Sources},
 };
 
@@ -33,6 +33,7 @@ fn nothing_at_all_gives_what_is_safe() {
     assert_eq!(config.data, Path::new("/home/ann/.local/share/towline"));
     assert_eq!(config.encryption, Encryption::None);
     assert_eq!(config.bypass_permissions, Bypass::Refused);
+    assert_eq!(config.any_rule, AnyRule::Refused);
     assert_eq!(config.limits, Limits::default());
     assert!(
         config.token.is_none()
@@ -392,6 +393,7 @@ fn plain(config: &ServeConfig) -> String {
         agent,
         agents,
         bypass_permissions,
+        any_rule,
         limits,
     } = config;
     let Limits {
@@ -428,6 +430,7 @@ fn plain(config: &ServeConfig) -> String {
             "bypass",
             (*bypass_permissions != Bypass::Refused).to_string(),
         ),
+        ("any rule", (*any_rule != AnyRule::Refused).to_string()),
         ("sessions", sessions.to_string()),
         ("viewers", viewers.to_string()),
         ("idle stop", format!("{idle_stop:?}")),

@@ -48,6 +48,9 @@ impl Differences {
                 && fits("command", &|part| {
                     row.command().is_some_and(|command| command.contains(part))
                 })
+                && class
+                    .get("trusted")
+                    .is_none_or(|trusted| trusted.as_bool() == Some(row.is_trusted()))
                 && fits("expected", &|word| word == name(expected))
                 && fits("got", &|word| word == name(got))
         });
@@ -83,5 +86,5 @@ fn name(verdict: Verdict) -> &'static str {
 }
 
 const KEYS: &[&str] = &[
-    "class", "reason", "category", "tool", "mode", "rule", "command", "expected", "got",
+    "class", "reason", "category", "tool", "mode", "rule", "command", "trusted", "expected", "got",
 ];

@@ -16,4 +16,5 @@ mod session;
 mod settings;
 mod startup;
 mod tools;
+mod trust;
 mod updates;

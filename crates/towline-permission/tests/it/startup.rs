@@ -2,7 +2,7 @@
 
 use towline_permission::{
     Behavior, Bypass, Destination, Dropped, PermissionMode, PermissionUpdate, Places, Policy,
-    Settings, Startup,
+    Settings, Startup, Trust,
 };
 use towline_protocol::RuleValue;
 
@@ -80,7 +80,7 @@ fn the_nearest_file_sets_the_mode_and_the_command_line_wins() {
                 .map(|(source, value)| file(source.clone(), &mode(value)))
                 .collect(),
             mode: flag,
-            trusted: true,
+            trust: Trust::Trusted,
             ..Startup::default()
         };
         let (policy, _) = startup.policy(places());
@@ -117,48 +117,6 @@ fn bypassing_can_be_switched_off_by_any_file() {
             (policy.mode.as_str(), policy.may_bypass),
             (mode, may_bypass)
         );
-    }
-}
-
-#[test]
-fn what_an_untrusted_project_allows_does_not_count() {
-    let permissions = r#"{"allow": ["Read"], "deny": ["Write"], "ask": ["Edit"], "additionalDirectories": ["../x", "~/y"],
-        "defaultMode": "acceptEdits"}"#;
-    let start = |source: Destination, trusted| {
-        let startup = Startup {
-            files: vec![file(source, permissions)],
-            trusted,
-            ..Startup::default()
-        };
-        startup.policy(places())
-    };
-    let (policy, notices) = start(Destination::ProjectSettings, false);
-    assert_eq!(
-        rules(&policy),
-        ["projectSettings deny Write", "projectSettings ask Edit"]
-    );
-    assert_eq!(policy.directories(), []);
-    assert_eq!(policy.mode, PermissionMode::AcceptEdits);
-    assert_eq!(
-        notices,
-        [
-            "the project is not trusted, so 1 of its `permissions.allow` do not count",
-            "the project is not trusted, so 2 of its `permissions.additionalDirectories` do not count",
-        ]
-    );
-    for (source, trusted) in [
-        (Destination::ProjectSettings, true),
-        (Destination::LocalSettings, false),
-    ] {
-        let (policy, notices) = start(source, trusted);
-        assert_eq!(policy.entries().len(), 3);
-        let paths: Vec<_> = policy
-            .directories()
-            .iter()
-            .map(|known| &*known.path)
-            .collect();
-        assert_eq!(paths, ["/made/x", "/home/ann/y"]);
-        assert_eq!(notices, [""; 0]);
     }
 }
 
@@ -214,6 +172,7 @@ fn a_policy_can_let_its_own_rules_alone_allow_something() {
             ),
         ],
         allowed_tools: vec!["Read".to_owned()],
+        trust: Trust::Trusted,
         ..Startup::default()
     };
     let (mut policy, notices) = startup(Destination::PolicySettings).policy(places());

@@ -88,6 +88,21 @@ impl Json {
         Leaves::new(self)
     }
 
+    /// The same value with two blanks a level, as files that people read have it. Strings and numbers stay as they are
+    /// written.
+    ///
+    /// ```
+    /// use towline_protocol::Json;
+    ///
+    /// let json = Json::new(r#"{"a": [1.50, "x, y"], "b": {}}"#)?;
+    /// let expected = "{\n  \"a\": [\n    1.50,\n    \"x, y\"\n  ],\n  \"b\": {}\n}";
+    /// assert_eq!(json.pretty(), expected);
+    /// # Ok::<(), towline_protocol::DecodeError>(())
+    /// ```
+    pub fn pretty(&self) -> String {
+        super::pretty::pretty(&self.0)
+    }
+
     /// Whether the value is an object.
     pub fn is_object(&self) -> bool {
         self.0.trim_start().starts_with('{')

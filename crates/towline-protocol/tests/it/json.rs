@@ -4,6 +4,26 @@ use proptest::prelude::*;
 use serde_json::Value;
 use towline_protocol::{Json, SessionId, ToHost, ToolUseId, Wire, peek};
 
+/// A lone half of a surrogate pair, as programs that cut texts leave behind, makes other printers give up.
+#[test]
+fn laid_out_for_people_json_says_the_same_with_the_same_tokens() {
+    for (text, expected) in [
+        ("[ ]", "[]"),
+        (" {\n} ", "{}"),
+        (r#""a, b: {""#, r#""a, b: {""#),
+        (
+            r#"["\ud83d",1e21,-0.0]"#,
+            "[\n  \"\\ud83d\",\n  1e21,\n  -0.0\n]",
+        ),
+        (
+            r#"{"a":[{"b":null},[]],"c":"\\"}"#,
+            "{\n  \"a\": [\n    {\n      \"b\": null\n    },\n    []\n  ],\n  \"c\": \"\\\\\"\n}",
+        ),
+    ] {
+        assert_eq!(Json::new(text).unwrap().pretty(), expected, "{text}");
+    }
+}
+
 #[test]
 fn what_is_not_json_is_refused_with_its_place() {
     for (text, error) in [

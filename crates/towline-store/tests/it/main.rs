@@ -18,4 +18,5 @@ mod paths;
 mod reading;
 mod searching;
 mod settings;
+mod state;
 mod tree;

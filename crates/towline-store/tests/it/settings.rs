@@ -409,3 +409,62 @@ fn in_a_repository_a_local_change_goes_to_the_repository_s_file() {
         assert_eq!(path(destination.clone()), expected, "{destination:?}");
     }
 }
+
+/// An unpacked archive said with its `.git` file that it was a worktree of a repository that is trusted.
+#[test]
+fn a_folder_that_only_claims_to_be_a_worktree_of_a_trusted_repository_is_not_trusted() {
+    let made = Made::new();
+    made.git(&["init", "--quiet"]);
+    made.git(&["commit", "--quiet", "--allow-empty", "--message", "x"]);
+    let beside = made.path("beside");
+    made.git(&["worktree", "add", "--quiet", beside.to_str().unwrap()]);
+    made.trust("home/.claude.json", "project");
+    assert!(made.is_trusted("beside"));
+    let git = made.path("project/.git").display().to_string();
+    // A folder of git of its own that names the trusted one, with and without a way back.
+    made.put("forged/.git", "gitdir: own\n");
+    made.put("forged/own/commondir", &git);
+    assert!(!made.is_trusted("forged"));
+    made.put("forged/own/gitdir", "../.git");
+    assert!(!made.is_trusted("forged"));
+    // That of another worktree, which does not lead back.
+    made.put("stolen/.git", format!("gitdir: {git}/worktrees/beside\n"));
+    assert!(!made.is_trusted("stolen"));
+    assert_eq!(made.workspace("stolen").trusted_as(), made.path("stolen"));
+}
+
+/// A clone brought `.claude/settings.local.json` as a link to the person's own settings: a rule that was meant for the
+/// project was saved for all of them.
+#[cfg(unix)]
+#[test]
+fn an_answer_is_not_saved_through_a_link_that_leads_out_of_the_repository() {
+    use std::os::unix::fs::symlink;
+
+    let made = Made::new();
+    fs::create_dir(made.path("project/.git")).unwrap();
+    made.put("home/.claude/settings.json", "{}");
+    fs::create_dir(made.path("project/.claude")).unwrap();
+    let target = made.path("home/.claude/settings.json");
+    symlink(&target, made.path("project/.claude/settings.local.json")).unwrap();
+    symlink(made.path("home/.claude"), made.path("project/sub/.claude")).unwrap();
+    let problem = "a link makes it a file outside of the repository, where no answer is saved";
+    for (folder, destination) in [("project", LocalSettings), ("project/sub", ProjectSettings)] {
+        let workspace = made.workspace(folder);
+        let file = made.home().settings_file(&workspace, &destination).unwrap();
+        let error = file.text.as_ref().unwrap_err().to_string();
+        assert!(error.ends_with(problem), "{error}");
+        assert!(file.write("ours").is_err());
+    }
+    assert_eq!(fs::read_to_string(&target).unwrap(), "{}");
+    // One that stays inside is followed as before.
+    made.put("project/shared.json", "{}");
+    let inside = made.path("project/.claude/settings.json");
+    symlink(made.path("project/shared.json"), &inside).unwrap();
+    let workspace = made.workspace("project");
+    let file = made.home().settings_file(&workspace, &ProjectSettings);
+    file.unwrap().write("ours").unwrap();
+    assert_eq!(
+        fs::read_to_string(made.path("project/shared.json")).unwrap(),
+        "ours"
+    );
+}

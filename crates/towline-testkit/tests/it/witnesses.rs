@@ -286,6 +286,7 @@ const MODULES: &[Module] = &[
     ("serve/roots", &[Area::Bridge], &["Served::start"]),
     ("serve/security", &[Area::Bridge], &["Served::start"]),
     ("serve/tls", &[Area::Bridge], &["Served::with"]),
+    ("serve/trust", &[Area::Bridge], &["Served::with"]),
     ("session_dialect", &[Area::Bridge], &["Served::start"]),
     ("sessions", &[Area::Store], &["\"sessions\""]),
     ("signals", &[Area::Agent], &["Driven::start"]),
@@ -300,6 +301,7 @@ const MODULES: &[Module] = &[
     ("trace_record", &[], &[]),
     ("trace_replay", &[], &[]),
     ("trace_show", &[], &[]),
+    ("trust", &[Area::Agent], &["Driven::start"]),
     ("unasked", &[Area::Agent], &["Driven::start"]),
     ("web", &[Area::Agent], &["Driven::start"]),
 ];

@@ -12,13 +12,13 @@ use towline_agent::{
     MoreOutput, OutputOptions, PromptOptions, Provider, Secret, SessionOptions, SettingsText,
     Shell, Tools, knows_model,
 };
-use towline_permission::{Destination, PermissionMode, Places, Startup};
+use towline_permission::{Brought, Destination, PermissionMode, Places, Startup};
 
 use super::{
     Refusal, api,
     arguments::RawFlags,
-    choices::{Choices, Formats, InputFormat},
-    documents::{Documents, SettingsDocument},
+    choices::{Choices, Formats, InputFormat, OutputFormat},
+    documents::Documents,
     flags::Id,
     surroundings::{Environment, Surroundings, is_on, number, variable},
 };
@@ -51,6 +51,9 @@ pub(super) fn plan(
     let permissions = permissions(flags, &choices, &documents);
     let (policy, left_out) = permissions.policy(Places::default());
     notices.extend(left_out);
+    let kept_out = kept_out(&permissions, &documents);
+    // The policy has told of its own part.
+    notices.extend(kept_out.iter().skip(permissions.kept_out().len()).cloned());
     if policy.mode == PermissionMode::BypassPermissions
         && around.user == 0
         && !is_on(&around.environment, "IS_SANDBOX")
@@ -68,8 +71,8 @@ pub(super) fn plan(
         _ => Provider::Api(api::options(&environment)),
     };
     let needs_key = matches!(&provider, Provider::Api(api) if api.credential.is_none());
-    let key_helper = text_setting(&documents, "apiKeyHelper", Who::Trusted).filter(|_| needs_key);
-    let is_bare = flags.has(Id::Bare) || flags.has(Id::SafeMode);
+    let key_helper =
+        text_setting(&documents, "apiKeyHelper", Brought::Environment).filter(|_| needs_key);
     let config = Config {
         temporary: temporary(&environment, around.user),
         entrypoint: variable(&environment, "CLAUDE_CODE_ENTRYPOINT")
@@ -77,14 +80,7 @@ pub(super) fn plan(
             .to_owned(),
         provider,
         model,
-        prompt: PromptOptions {
-            replace: documents.system_prompt.clone(),
-            append: documents.append_system_prompt.clone(),
-            memory: !is_bare && !choices.sources.is_empty(),
-            memory_sources: memory_sources(&choices.sources),
-            outside_imports: documents.outside_imports,
-            no_commands: flags.has(Id::DisableSlashCommands) || flags.has(Id::SafeMode),
-        },
+        prompt: prompt(flags, &choices, &documents),
         limits: Limits {
             max_turns: choices.max_turns.map(NonZeroU64::get),
             max_budget_usd: choices.max_budget_usd,
@@ -98,8 +94,9 @@ pub(super) fn plan(
         shell: shell(&environment),
         web: api::web(&environment),
         agents: agents(flags, choices.formats, &documents),
-        settings: settings(&documents, is_bare),
+        settings: settings(&documents, is_bare(flags)),
         permissions,
+        kept_out: for_host(kept_out, choices.formats.output),
         questions: choices.questions,
         session: SessionOptions {
             start: choices.start,
@@ -126,6 +123,29 @@ pub(super) fn plan(
     })
 }
 
+fn is_bare(flags: &RawFlags) -> bool {
+    flags.has(Id::Bare) || flags.has(Id::SafeMode)
+}
+
+fn prompt(flags: &RawFlags, choices: &Choices, documents: &Documents) -> PromptOptions {
+    PromptOptions {
+        replace: documents.system_prompt.clone(),
+        append: documents.append_system_prompt.clone(),
+        memory: !is_bare(flags) && !choices.sources.is_empty(),
+        memory_sources: memory_sources(&choices.sources),
+        outside_imports: documents.outside_imports,
+        no_commands: flags.has(Id::DisableSlashCommands) || flags.has(Id::SafeMode),
+    }
+}
+
+/// Notices for a host that reads lines. A person has read them on standard error already.
+fn for_host(kept_out: Vec<String>, format: OutputFormat) -> Vec<String> {
+    match format {
+        OutputFormat::StreamJson => kept_out,
+        OutputFormat::Text | OutputFormat::Json | OutputFormat::JsonArray => Vec::new(),
+    }
+}
+
 fn servers(flags: &RawFlags, documents: &Documents) -> McpOptions {
     McpOptions {
         servers: documents.servers.clone(),
@@ -148,7 +168,7 @@ fn agents(flags: &RawFlags, formats: Formats, documents: &Documents) -> AgentOpt
     AgentOptions {
         defined: documents.agents.clone(),
         must_exist: main.is_some() && formats.input == InputFormat::Text,
-        main: main.or_else(|| text_setting(documents, "agent", Who::Anybody)),
+        main: main.or_else(|| text_setting(documents, "agent", Brought::Text)),
     }
 }
 
@@ -160,41 +180,25 @@ fn memory_sources(sources: &[Destination]) -> MemorySources {
     }
 }
 
-/// Whose word counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
-    Anybody,
-    /// Not the project's, unless a person said that it may be trusted: whoever wrote these files could have a command run,
-    /// or send the key somewhere else.
-    Trusted,
-}
-
 /// A text from the settings; the strongest file wins.
-fn text_setting(documents: &Documents, key: &str, who: Who) -> Option<String> {
+fn text_setting(documents: &Documents, key: &str, what: Brought) -> Option<String> {
     let files = documents
         .settings
         .iter()
         .rev()
-        .filter(|file| counts(documents, file, who));
+        .filter(|file| documents.trust.admits(&file.source, what));
     let mut values = files.filter_map(|file| file.keys.get(key)?.as_str());
     values
         .find(|value| !value.trim().is_empty())
         .map(ToOwned::to_owned)
 }
 
-fn counts(documents: &Documents, file: &SettingsDocument, who: Who) -> bool {
-    let is_project = matches!(
-        file.source,
-        Destination::ProjectSettings | Destination::LocalSettings
-    );
-    who == Who::Anybody || documents.trusted || !is_project
-}
-
 /// The variables of the process and what settings files put over them.
 fn environment(documents: &Documents, around: &Surroundings) -> Environment {
     let mut environment = around.environment.clone();
     for file in &documents.settings {
-        if !counts(documents, file, Who::Trusted) {
+        // These could send the key somewhere else.
+        if !documents.trust.admits(&file.source, Brought::Environment) {
             continue;
         }
         let set = file.keys.get("env").and_then(Value::as_object);
@@ -239,7 +243,8 @@ fn permissions(flags: &RawFlags, choices: &Choices, documents: &Documents) -> St
                     .into_owned()
             })
             .collect(),
-        trusted: documents.trusted,
+        trust: documents.trust,
+        saved: documents.saved.clone(),
     }
 }
 
@@ -250,7 +255,7 @@ fn model(
     environment: &Environment,
 ) -> ModelOptions {
     let usual = variable(environment, "ANTHROPIC_MODEL").map(ToOwned::to_owned);
-    let usual = usual.or_else(|| text_setting(documents, "model", Who::Anybody));
+    let usual = usual.or_else(|| text_setting(documents, "model", Brought::Text));
     let trimmed = |name: String| name.trim().to_owned();
     ModelOptions {
         name: owned(flags, Id::Model).map(trimmed),
@@ -335,17 +340,6 @@ fn temporary(environment: &Environment, user: u32) -> PathBuf {
 
 fn notices(flags: &RawFlags, documents: &Documents) -> Vec<String> {
     let mut notices = documents.notices.clone();
-    for file in &documents.settings {
-        for key in ["apiKeyHelper", "env"] {
-            if !counts(documents, file, Who::Trusted) && file.keys.contains_key(key) {
-                let path = file.path.as_deref().unwrap_or(Path::new("--settings"));
-                notices.push(format!(
-                    "the project is not trusted, so `{key}` in {} does not count",
-                    path.display()
-                ));
-            }
-        }
-    }
     if let Some(word) = flags.surplus.first() {
         notices.push(format!("only the first word without a flag is the prompt, `{word}` is not: put quotes around it all"));
     }
@@ -358,6 +352,31 @@ fn notices(flags: &RawFlags, documents: &Documents) -> Vec<String> {
         ));
     }
     notices
+}
+
+/// Notices about each part of the project's files that does not count because the project is not trusted.
+fn kept_out(permissions: &Startup, documents: &Documents) -> Vec<String> {
+    let mut kept_out = permissions.kept_out();
+    for file in &documents.settings {
+        for key in ["apiKeyHelper", "env"] {
+            let counts = documents.trust.admits(&file.source, Brought::Environment);
+            if !counts && file.keys.contains_key(key) {
+                let path = file.path.as_deref().unwrap_or(Path::new("--settings"));
+                kept_out.push(format!(
+                    "the project is not trusted, so `{key}` in {} does not count",
+                    path.display()
+                ));
+            }
+        }
+    }
+    if !kept_out.is_empty() {
+        kept_out.push(format!(
+            "to trust {}: run `towline` in it on a terminal, or open it on the page of `towline serve`, and answer the \
+             question",
+            documents.workspace.trusted_as().display()
+        ));
+    }
+    kept_out
 }
 
 /// A list: each value may hold several, separated by commas or blanks.

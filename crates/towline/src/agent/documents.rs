@@ -12,17 +12,22 @@ use std::{
 use anyhow::bail;
 use serde_json::{Map, Value};
 use towline_agent::{AgentDefinition, AnswerForm};
-use towline_permission::{Destination, Settings};
+use towline_permission::{Destination, Settings, Trust, TrustFacts};
 use towline_store::{Home, SettingsFile, Workspace};
 
 use super::{
-    Refusal, arguments::RawFlags, choices::Choices, flags::Id, surroundings::Surroundings,
+    Refusal,
+    arguments::RawFlags,
+    choices::Choices,
+    flags::Id,
+    surroundings::{Surroundings, variable},
 };
 use crate::permission;
 
 /// What the files say.
 #[derive(Clone, Debug)]
 pub(super) struct Documents {
+    pub(super) workspace: Workspace,
     /// The folder to work in, links resolved.
     pub(super) folder: PathBuf,
     pub(super) user_home: PathBuf,
@@ -31,7 +36,10 @@ pub(super) struct Documents {
     pub(super) settings: Vec<SettingsDocument>,
     /// What the settings files say of permissions.
     pub(super) permissions: Vec<(Destination, Settings)>,
-    pub(super) trusted: bool,
+    /// How far the project's files are believed.
+    pub(super) trust: Trust,
+    /// Saved answers of the person for this folder.
+    pub(super) saved: Vec<(Destination, Settings)>,
     /// Whether the project's memory files may import files from outside of it.
     pub(super) outside_imports: bool,
     pub(super) system_prompt: Option<String>,
@@ -69,9 +77,11 @@ impl Documents {
         let mut notices = Vec::new();
         let files = settings_files(flags, choices, &home, &workspace, around)?;
         let permissions = permission::settings::read(&files, &mut notices)?;
-        let trusted = home.trusts(&workspace).unwrap_or_else(|error| {
-            notices.push(format!("{error}; the project counts as not trusted"));
-            false
+        let saved = permission::settings::saved(&home, &workspace, &choices.sources, &mut notices);
+        let trust = Trust::of(&TrustFacts {
+            accepted: permission::settings::accepted(&home, &workspace, &mut notices),
+            named_sources: flags.has(Id::SettingSources) && uses_project_files(choices),
+            entrypoint: variable(&around.environment, "CLAUDE_CODE_ENTRYPOINT"),
         });
         // It stands in the same file, so whatever is wrong with that was told.
         let outside_imports = home.allows_outside_imports(&workspace).unwrap_or(false);
@@ -95,13 +105,26 @@ impl Documents {
             settings: files.into_iter().filter_map(document).collect(),
             user_home: user_home.unwrap_or_else(|| home.folder().to_owned()),
             folder,
+            workspace,
             home,
             permissions,
-            trusted,
+            trust,
+            saved,
             outside_imports,
             notices,
         })
     }
+}
+
+/// Whether settings files of the project are read at all.
+pub(super) fn uses_project_files(choices: &Choices) -> bool {
+    let is_of_project = |source: &Destination| {
+        matches!(
+            source,
+            Destination::ProjectSettings | Destination::LocalSettings
+        )
+    };
+    choices.sources.iter().any(is_of_project)
 }
 
 fn workspace(flags: &RawFlags, around: &Surroundings) -> anyhow::Result<Workspace> {

@@ -1,5 +1,7 @@
 //! Tables of command lines, variables and files, and what becomes of them.
 
+mod trust;
+
 use std::{collections::BTreeMap, ffi::OsString, fs, path::Path};
 
 use tempfile::TempDir;
@@ -787,13 +789,18 @@ fn settings_give_a_model_variables_and_a_command_for_the_key() {
         told(keyed, &["--model", "m"]),
         "m, http://user as key k, \"\""
     );
-    let untrusting = room();
-    let notices = untrusting.plan(&[]).unwrap().notices.join("\n");
-    assert_eq!(
-        untrusting.shown(&notices),
-        "the project is not trusted, so `apiKeyHelper` in ROOM/project/.claude/settings.json does not count\n\
-         the project is not trusted, so `env` in ROOM/project/.claude/settings.json does not count"
-    );
+    // Nor can one that a host vouches for.
+    for vouched in [&[][..], &["--setting-sources=user,project,local"]] {
+        let untrusting = room();
+        let notices = untrusting.plan(vouched).unwrap().notices.join("\n");
+        assert_eq!(
+            untrusting.shown(&notices),
+            "the project is not trusted, so `apiKeyHelper` in ROOM/project/.claude/settings.json does not count\n\
+             the project is not trusted, so `env` in ROOM/project/.claude/settings.json does not count\n\
+             to trust ROOM/project: run `towline` in it on a terminal, or open it on the page of `towline serve`, and \
+             answer the question"
+        );
+    }
     assert_eq!(room().trusted().plan(&[]).unwrap().notices, [""; 0]);
     let environment = room().plan(&[]).unwrap().config.environment;
     assert_eq!(

@@ -18,12 +18,12 @@ use clap::{
 };
 use towline_files::{Lookout, Reach, resolve_paths};
 use towline_permission::{
-    Call, Decision, Destination, Facts, PermissionMode, Policy, Reached, Reason, Startup, Verdict,
-    decide, looks, paths,
+    Call, Decision, Destination, Facts, PermissionMode, Policy, Reached, Reason, Startup, Trust,
+    TrustFacts, Verdict, decide, looks, paths,
 };
 use towline_store::{SettingsFile, Workspace};
 
-use super::settings::{Site, Where, read, text};
+use super::settings::{Site, Where, accepted, read, saved, text};
 use crate::terminal::escaped;
 use report::Report;
 
@@ -98,10 +98,15 @@ impl Check {
             allowed_tools: self.allowed_tools,
             disallowed_tools: self.disallowed_tools,
             directories: folders(&self.add_dir)?,
-            trusted: site.home.trusts(&site.workspace).unwrap_or_else(|error| {
-                notices.push(format!("{error}; the project counts as not trusted"));
-                false
+            // Vouching makes no difference for rules and modes.
+            trust: Trust::of(&TrustFacts {
+                accepted: accepted(&site.home, &site.workspace, &mut notices),
+                ..TrustFacts::default()
             }),
+            saved: match self.no_settings {
+                true => Vec::new(),
+                false => saved(&site.home, &site.workspace, SAVED, &mut notices),
+            },
             ..Startup::default()
         };
         let (mut policy, left_out) = startup.policy(site.places(flag)?);
@@ -233,6 +238,9 @@ fn mode_parser() -> impl TypedValueParser<Value = PermissionMode> {
     let names = MODES.iter().map(PermissionMode::as_str);
     PossibleValuesParser::new(names).map(|name| PermissionMode::from(name.as_str()))
 }
+
+/// Where an answer is saved that is for this project alone.
+const SAVED: &[Destination] = &[Destination::ProjectSettings, Destination::LocalSettings];
 
 const MODES: &[PermissionMode] = &[
     PermissionMode::Default,

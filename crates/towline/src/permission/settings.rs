@@ -118,6 +118,32 @@ pub(crate) fn read(
     Ok(read)
 }
 
+/// Whether the person trusts the project.
+pub(crate) fn accepted(home: &Home, workspace: &Workspace, notices: &mut Vec<String>) -> bool {
+    home.trusts(workspace).unwrap_or_else(|error| {
+        notices.push(format!("{error}; the project counts as not trusted"));
+        false
+    })
+}
+
+/// Saved answers of the person for the project, of the sources that count.
+pub(crate) fn saved(
+    home: &Home,
+    workspace: &Workspace,
+    sources: &[Destination],
+    notices: &mut Vec<String>,
+) -> Vec<(Destination, Settings)> {
+    let saved = home.saved_answers(workspace).unwrap_or_else(|error| {
+        notices.push(format!("{error}; no answer that was saved counts"));
+        Vec::new()
+    });
+    saved
+        .into_iter()
+        .filter(|(source, _)| sources.contains(source))
+        .map(|(source, text)| (source, Settings::read(&text)))
+        .collect()
+}
+
 /// Where a settings file is, for a person.
 pub(crate) fn shown(file: &SettingsFile) -> String {
     match &file.path {

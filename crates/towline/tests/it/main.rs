@@ -50,6 +50,7 @@ mod trace_check;
 mod trace_record;
 mod trace_replay;
 mod trace_show;
+mod trust;
 mod unasked;
 mod web;
 

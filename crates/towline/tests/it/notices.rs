@@ -81,17 +81,22 @@ fn hooks_and_servers_that_do_not_run_were_dropped_in_silence() {
         assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     }
     fs::write(room.project().join(".mcp.json"), SERVERS).unwrap();
-    assert_eq!(
-        notices(&have_turn(&room, &[], &introduction()).1),
-        [servers]
-    );
+    let untrusted =
+        "the project is not trusted, so the MCP servers of its .mcp.json are not started: weather";
+    for (arguments, expected) in [
+        (&[][..], untrusted),
+        (&["--setting-sources", "project"], servers),
+    ] {
+        let (_, ended) = have_turn(&room, arguments, &introduction());
+        assert_eq!(notices(&ended), [expected], "{arguments:?}");
+    }
     let (_, ended) = have_turn(&room, &["--strict-mcp-config"], &introduction());
     assert_eq!(notices(&ended), [] as [&str; 0]);
     assert!(!room.project().join("hooked").exists());
 
     let told = answer(&room, &room.home(), &["--settings", HOOKS]);
     let stderr = String::from_utf8(told.stderr).unwrap();
-    assert_eq!(stderr, format!("towline: {hooks}\ntowline: {servers}\n"));
+    assert_eq!(stderr, format!("towline: {hooks}\ntowline: {untrusted}\n"));
 }
 
 #[test]

@@ -355,6 +355,19 @@ fn every_kind_of_question_can_be_answered() {
     play("questions", offline);
 }
 
+/// A clone with files that want to be trusted, and with characters in them that would hide what they say.
+#[test]
+fn a_person_says_whether_a_folder_may_be_trusted() {
+    play("trust", || {
+        let bridge = offline();
+        let settings = bridge.project().join(".claude");
+        fs::create_dir(&settings).unwrap();
+        let permissions = "{\"permissions\": {\"allow\": [\"Bash(node:*)\", \"Bash(\u{202e}<img src=x onerror=alert(1)>\u{200b})\"]}}";
+        fs::write(settings.join("settings.local.json"), permissions).unwrap();
+        bridge
+    });
+}
+
 #[test]
 fn what_the_agent_does_can_be_seen() {
     play("tools", offline);

@@ -332,7 +332,7 @@ fn a_project_that_is_not_trusted_allows_nothing_and_still_denies() {
       settings userSettings: home/.claude/settings.json
       settings projectSettings: project/.claude/settings.json
     -- stderr
-    towline: the project is not trusted, so 3 of its `permissions.allow` do not count
+    towline: the project is not trusted, so 3 of the `permissions.allow` of its .claude/settings.json do not count
     -- exit 10
     ");
     assert_eq!(made.decided(&["--bash", "rm x"]).0, "deny");

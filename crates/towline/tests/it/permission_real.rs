@@ -125,10 +125,18 @@ impl Room {
     }
 
     fn check(&self, folder: &str, flags: &[&str], expected: &[&str]) {
+        self.check_stricter(folder, flags, (expected, expected));
+    }
+
+    /// In a folder that is not trusted the local file counts there, and not here.
+    fn check_stricter(&self, folder: &str, flags: &[&str], (theirs, ours): (&[&str], &[&str])) {
         let folder = self.folder(folder);
-        let expected: BTreeSet<String> = expected.iter().map(|&word| word.to_owned()).collect();
-        assert_eq!(self.theirs(&folder, flags), expected, "theirs: {folder:?}");
-        assert_eq!(self.ours(&folder, flags), expected, "ours: {folder:?}");
+        let set = |words: &[&str]| -> BTreeSet<String> {
+            words.iter().map(|&word| word.to_owned()).collect()
+        };
+        let told = format!("{folder:?}");
+        assert_eq!(self.theirs(&folder, flags), set(theirs), "theirs: {told}");
+        assert_eq!(self.ours(&folder, flags), set(ours), "ours: {told}");
     }
 }
 
@@ -140,7 +148,7 @@ fn the_same_settings_count_as_in_the_real_cli() {
     let mut room = Room::new(&["."]);
     room.check(".", &[], &["user", "project", "local"]);
     // Without a repository each folder stands alone, and so does its trust.
-    room.check("sub", &[], &["user", "sub_local"]);
+    room.check_stricter("sub", &[], (&["user", "sub_local"], &["user"]));
     room.check("sub/bare", &[], &["user"]);
     room.allow("../flag.json", "flag");
     room.check(
@@ -163,14 +171,15 @@ fn the_same_settings_count_as_in_the_real_cli() {
 }
 
 #[test]
-fn what_an_untrusted_project_allows_counts_in_neither() {
+fn what_an_untrusted_project_allows_counts_in_neither_and_its_local_file_there_alone() {
     if !real_cli::is_slow_wanted("an untrusted project beside the real CLI") {
         return;
     }
     let room = Room::new(&["sub"]);
-    room.check(".", &[], &["user", "local"]);
+    room.check_stricter(".", &[], (&["user", "local"], &["user"]));
     room.check("sub", &[], &["user", "sub_project", "sub_local"]);
     room.git(&["init", "--quiet"]);
     // Now it is the repository that would have to be trusted.
-    room.check("sub", &[], &["user", "sub_local", "local"]);
+    let theirs = ["user", "sub_local", "local"];
+    room.check_stricter("sub", &[], (&theirs, &["user"]));
 }

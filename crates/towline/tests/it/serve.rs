@@ -9,6 +9,7 @@ mod ready;
 mod roots;
 mod security;
 mod tls;
+mod trust;
 
 use std::{
     collections::BTreeMap,

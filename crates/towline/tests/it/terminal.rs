@@ -76,6 +76,42 @@ fn nothing_said_is_told_how_to_begin() {
     assert!(screen.contains("towline --help"), "{screen}");
 }
 
+/// A folder's files took questions away before a person was asked whether it may be trusted.
+#[test]
+fn a_folder_whose_files_ask_for_more_is_asked_about_once_and_the_answer_is_kept() {
+    let room = towline_room();
+    let settings = room.project().join(".claude");
+    std::fs::create_dir(&settings).unwrap();
+    let permissions = "{\"permissions\": {\"allow\": [\"Bash(python3:*)\", \"Bash(\u{202e}x)\"]}}";
+    std::fs::write(settings.join("settings.local.json"), permissions).unwrap();
+    let question = "You have not trusted this folder yet: ";
+    let hello = "hello --model offline";
+    // Nothing is not a yes, and it is asked again.
+    for (arguments, typed) in [(hello, "\n"), (hello, "no\n"), ("", "\n")] {
+        let (code, screen) = on_terminal(&room, arguments, typed);
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(screen.contains(question), "{screen}");
+        let asked = "runs without asking: Bash(python3:*)  (.claude/settings.local.json)";
+        assert!(screen.contains(asked), "{screen}");
+        assert!(screen.contains("Bash(\\u{202e}x)"), "{screen}");
+        assert!(screen.contains("Not trusted: "), "{screen}");
+        assert!(!room.home().join(".claude.json").exists());
+    }
+    // With -p no person is asked.
+    let (_, screen) = on_terminal(&room, "-p hello --model offline", "y\n");
+    assert!(!screen.contains(question), "{screen}");
+    let (code, screen) = on_terminal(&room, hello, "y\n");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains(question), "{screen}");
+    let state = std::fs::read_to_string(room.home().join(".claude.json")).unwrap();
+    assert!(
+        state.contains("\"hasTrustDialogAccepted\": true"),
+        "{state}"
+    );
+    let (_, screen) = on_terminal(&room, hello, "");
+    assert!(!screen.contains("trusted"), "{screen}");
+}
+
 #[test]
 fn without_sessions_there_is_nothing_to_choose() {
     let room = towline_room();

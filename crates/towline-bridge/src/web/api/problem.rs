@@ -68,6 +68,8 @@ impl From<Denial> for Problem {
             Denial::Path(_) => (StatusCode::FORBIDDEN, "path_not_allowed"),
             Denial::Agent(_) => (StatusCode::BAD_REQUEST, "no_such_agent"),
             Denial::Bypass | Denial::Beyond(_) => (StatusCode::FORBIDDEN, "bypass_not_enabled"),
+            Denial::Unshown(_) => (StatusCode::FORBIDDEN, "rule_not_shown"),
+            Denial::FilesChanged(_) => (StatusCode::CONFLICT, "files_changed"),
             Denial::Unsayable(_) => (StatusCode::BAD_REQUEST, "invalid_content"),
             Denial::Refused(refusal) => match refusal {
                 Refusal::NoSession(_) => (StatusCode::NOT_FOUND, "session_not_found"),

@@ -130,6 +130,7 @@ fn what_stands_in_a_path_is_declared_there_and_all_else_in_the_query() {
         ("/api/file", "directory"),
         ("/api/files", "directory"),
         ("/api/search", "words"),
+        ("/api/trust", "directory"),
     ];
     assert_eq!(required, expected.into());
     assert!(optional > 15, "{optional}");

@@ -55,6 +55,7 @@ fn each_action_is_one_line_with_who_and_when() {
         tool: tool.clone(),
         input: input.clone(),
         extent: "once".into(),
+        changes: Vec::new(),
     };
     let denied = Action::Denied {
         session: session.clone(),

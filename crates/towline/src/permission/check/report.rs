@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 use towline_permission::{
     Behavior, Call, Decision, Entry, PermissionUpdate, Policy, Reason, Rule, Settings, Startup,
-    Verdict,
+    Trust, Verdict,
 };
 use towline_protocol::Wire;
 use towline_store::SettingsFile;
@@ -62,7 +62,7 @@ impl Report<'_> {
             writeln!(out, "  {}", escaped(&self.hopeless()))?;
         }
         writeln!(out, "  mode {}", self.policy.mode)?;
-        if !self.startup.trusted {
+        if self.startup.trust != Trust::Trusted {
             let state = escaped(&self.site.home.state_file().display().to_string());
             let folder = escaped(&self.site.workspace.trusted_as().display().to_string());
             writeln!(out, "  not trusted: {state} does not say so of {folder}")?;
@@ -106,7 +106,7 @@ impl Report<'_> {
             "allowed_by": remedies.collect::<Vec<_>>(),
             "mode": self.policy.mode.as_str(),
             "cwd": self.policy.places.project,
-            "trusted": self.startup.trusted,
+            "trusted": self.startup.trust == Trust::Trusted,
             "settings": settings,
             "notices": self.notices,
         })

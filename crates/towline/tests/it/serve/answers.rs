@@ -110,6 +110,21 @@ fn a_host_that_sends_one_narrow_rule_gets_that_rule_and_nothing_more() {
             json!([{"type": "addDirectories", "directories": [outside.path()], "destination": "session"}]),
             "~none of the folders",
         ),
+        // One answer had this saved, for all projects and for ever.
+        (
+            json!([{"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow",
+                "destination": "userSettings"}]),
+            "~`addRules allow Bash in userSettings` was not suggested",
+        ),
+        (
+            json!([{"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "git:*"}], "behavior": "allow",
+                "destination": "userSettings"}]),
+            "~--allow-any-rule",
+        ),
+        (
+            json!([{"type": "setMode", "mode": "acceptEdits", "destination": "userSettings"}]),
+            "~--allow-any-rule",
+        ),
     ] {
         host.say(&respond(&bad));
         host.expect(&[
@@ -126,6 +141,40 @@ fn a_host_that_sends_one_narrow_rule_gets_that_rule_and_nothing_more() {
     host.say(&respond(&narrow));
     host.expect(&[json!({"type": "result"})]);
     assert_eq!(told(&served)["updatedPermissions"], narrow);
+    let approved = audit(&served.folder.path().join("data"));
+    assert_eq!(
+        approved.last().unwrap()["changes"],
+        json!(["addRules allow Bash(git log) in session"])
+    );
+}
+
+#[test]
+fn whoever_started_the_bridge_can_let_answers_save_any_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = configure(folder.path());
+    let served = Served::with(folder, |command| {
+        command.arg("--allow-any-rule").arg("--config").arg(config);
+    });
+    let mut host = served
+        .connect(&format!("/ws/session?cwd={}", served.project().display()))
+        .unwrap();
+    host.say(
+        &json!({"type": "session.create", "message": {"role": "user", "content": "suggest 1"}}),
+    );
+    host.expect(&[json!({"type": "callback.request", "request_id": "$R"})]);
+    let wide = json!([{"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow",
+        "destination": "userSettings"}]);
+    host.say(
+        &json!({"type": "callback.response", "response": {"subtype": "success", "request_id": "$R",
+            "response": {"behavior": "allow", "updated_permissions": wide}}}),
+    );
+    host.expect(&[json!({"type": "result"})]);
+    assert_eq!(told(&served)["updatedPermissions"], wide);
+    let approved = audit(&served.folder.path().join("data"));
+    assert_eq!(
+        approved.last().unwrap()["changes"],
+        json!(["addRules allow Bash in userSettings"])
+    );
 }
 
 #[test]
@@ -216,7 +265,14 @@ fn the_audit_says_what_was_done_with_each_question() {
     let data = served.folder.path().join("data");
     eventually("the last entry is written", || audit(&data).len() == 7);
     let git = r#"{"command":"git log"}"#;
-    let approved = |extent: &str| json!({"action": "approved", "tool": "Bash", "input": git, "extent": extent});
+    let approved = |extent: &str, changes: &[&str]| {
+        let mut entry =
+            json!({"action": "approved", "tool": "Bash", "input": git, "extent": extent});
+        if !changes.is_empty() {
+            entry["changes"] = json!(changes);
+        }
+        entry
+    };
     let mut entries = audit(&data);
     // How a question with choices begins is of no matter here.
     entries[5]["input"] = json!("");
@@ -224,9 +280,9 @@ fn the_audit_says_what_was_done_with_each_question() {
         entries,
         [
             json!({"action": "started", "agent": "scripted"}),
-            approved("once"),
-            approved("session"),
-            approved("saved"),
+            approved("once", &[]),
+            approved("session", &["addRules allow Bash(git:*) in session"]),
+            approved("saved", &["addRules allow Bash(git:*) in localSettings"]),
             json!({"action": "denied", "tool": "Bash", "input": git}),
             json!({"action": "answered", "tool": "AskUserQuestion", "input": ""}),
             json!({"action": "timed_out", "tool": "Bash", "input": r#"{"command":"rm -r old"}"#}),

@@ -1,0 +1,43 @@
+// The question whether a folder may be trusted, with what its files ask for. All of that is untrusted text: it is shown as
+// text, each value isolated, with the characters visible that hide or reorder others.
+
+import { TRUST_KINDS, visible } from "../data/words.js";
+import { h } from "./dom.js";
+
+/** Asks a person; gives "trust", "without", or null if nothing is to begin. */
+export function askForTrust({ folder, asks, more }) {
+  return new Promise((resolve) => {
+    const value = (text) => h("bdi", {}, visible(text));
+    const within = (path) => (path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path);
+    const title = "Do you trust this folder?";
+    const form = h(
+      "form",
+      { method: "dialog", class: "box trust" },
+      h("h2", {}, title),
+      h("p", {}, h("code", {}, value(folder))),
+      h("p", {}, "You have not trusted it yet. Its files ask for this, and it counts only if you do:"),
+      h(
+        "ul",
+        { class: "asks" },
+        asks.map((ask) => h("li", {}, `${TRUST_KINDS[ask.kind] ?? ask.kind}: `, h("code", {}, value(ask.value)), " ", h("span", { class: "faint" }, "in ", value(within(ask.path))))),
+        more ? h("li", {}, `and ${more} more`) : null,
+      ),
+      h("p", { class: "faint" }, "What its files deny or want to be asked about counts in any case."),
+      h(
+        "div",
+        { class: "row end" },
+        h("button", { type: "submit", value: "no" }, "Cancel"),
+        h("button", { type: "submit", value: "trust", class: "danger" }, "Trust it"),
+        h("button", { type: "submit", value: "without", class: "primary" }, "Go on without"),
+      ),
+    );
+    const dialog = h("dialog", { "aria-label": title }, form);
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(["trust", "without"].includes(dialog.returnValue) ? dialog.returnValue : null);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    form.querySelector("button[value=without]").focus();
+  });
+}
