@@ -2,8 +2,10 @@
 
 mod changes;
 mod files;
+mod forms;
 mod hostile;
 mod listing;
+mod programs;
 mod worktrees;
 
 use std::{
