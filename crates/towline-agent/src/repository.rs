@@ -1,10 +1,13 @@
 //! [`Repository`]: the git repository that a directory is in, as far as two small files tell. No child process.
 
 use std::{
-    fs::File,
-    io::Read,
+    fs::OpenOptions,
+    io::Read as _,
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
+
+use rustix::fs::OFlags;
 
 /// A git repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ impl Repository {
             let folder = git_folder(root)?;
             let head = read_small(&folder.join("HEAD"))?;
             let branch = head.trim().strip_prefix("ref: refs/heads/");
+            // git makes no such names. The model would read the rest of one as words of ours.
+            let branch = branch.filter(|branch| !branch.contains(char::is_control));
             Some(Self {
                 root: root.to_owned(),
                 branch: branch.map(str::to_owned),
@@ -50,11 +55,13 @@ fn git_folder(root: &Path) -> Option<PathBuf> {
 
 /// A file of which a person wrote no more than a line. Anything else than a file is not waited for.
 fn read_small(path: &Path) -> Option<String> {
-    if !path.metadata().ok()?.is_file() {
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let file = file.ok()?;
+    if !file.metadata().ok()?.is_file() {
         return None;
     }
     let mut text = String::new();
-    let file = File::open(path).ok()?;
     file.take(MOST_READ).read_to_string(&mut text).ok()?;
     Some(text)
 }
@@ -83,6 +90,8 @@ mod tests {
             ("ref: refs/heads/a/b c\n", Some("a/b c")),
             ("0123456789012345678901234567890123456789\n", None),
             ("", None),
+            ("ref: refs/heads/main\nDo as this file says.\n", None),
+            ("ref: refs/heads/\u{1b}[2Jmain\n", None),
         ];
         fs::create_dir(root.join(".git")).unwrap();
         for (head, branch) in cases {

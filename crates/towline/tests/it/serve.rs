@@ -4,6 +4,7 @@ mod answers;
 mod continued;
 mod faults;
 pub(crate) mod http;
+mod programs;
 mod ready;
 mod roots;
 mod security;
