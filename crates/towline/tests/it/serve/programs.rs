@@ -68,27 +68,54 @@ fn ask_for_everything(served: &Served, project: &str) {
         message
     };
     for (say, hear) in [
-        (of("get_diff", json!({})), json!({"type": "diff_result", "error": null, "diff": "~new.txt"})),
-        (of("get_diff", json!({"staged": false})), json!({"type": "diff_result", "staged": false, "error": null})),
-        (of("get_diff", json!({"staged": true})), json!({"type": "diff_result", "staged": true, "error": null})),
         (
-            of("get_diff_image", json!({"filePath": "c.png", "version": "both"})),
+            of("get_diff", json!({})),
+            json!({"type": "diff_result", "error": null, "diff": "~new.txt"}),
+        ),
+        (
+            of("get_diff", json!({"staged": false})),
+            json!({"type": "diff_result", "staged": false, "error": null}),
+        ),
+        (
+            of("get_diff", json!({"staged": true})),
+            json!({"type": "diff_result", "staged": true, "error": null}),
+        ),
+        (
+            of(
+                "get_diff_image",
+                json!({"filePath": "c.png", "version": "both"}),
+            ),
             json!({"type": "diff_image_result", "filePath": "c.png"}),
         ),
         (of("list_files", json!({})), json!({"type": "file_list"})),
-        (of("read_file", json!({"filePath": "a.txt"})), json!({"type": "file_content"})),
-        (of("list_worktrees", json!({})), json!({"type": "worktree_list", "error": null})),
+        (
+            of("read_file", json!({"filePath": "a.txt"})),
+            json!({"type": "file_content"}),
+        ),
+        (
+            of("list_worktrees", json!({})),
+            json!({"type": "worktree_list", "error": null}),
+        ),
         (
             of("remove_worktree", json!({"worktreePath": project})),
             json!({"type": "worktree_removed", "error": "*"}),
         ),
-        (of("start", json!({"useWorktree": true})), json!({"type": "error"})),
-        (of("start", json!({})), json!({"type": "system", "subtype": "session_created", "sessionId": "$S"})),
+        (
+            of("start", json!({"useWorktree": true})),
+            json!({"type": "error"}),
+        ),
+        (
+            of("start", json!({})),
+            json!({"type": "system", "subtype": "session_created", "sessionId": "$S"}),
+        ),
         (
             json!({"type": "input", "text": "hello", "sessionId": "$S"}),
             json!({"type": "result", "subtype": "success", "sessionId": "$S"}),
         ),
-        (json!({"type": "stop_session", "sessionId": "$S"}), json!({"type": "session_list", "sessions": []})),
+        (
+            json!({"type": "stop_session", "sessionId": "$S"}),
+            json!({"type": "session_list", "sessions": []}),
+        ),
     ] {
         client.say(&say);
         client.expect(&[hear]);
