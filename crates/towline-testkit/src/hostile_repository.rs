@@ -74,9 +74,9 @@ impl Way {
     /// A mark that git by itself leaves.
     pub fn expected_mark(self) -> &'static str {
         match self {
-            Self::Hooks => "hook post-index-change",
-            Self::Submodule => "filter x\\xff clean",
-            _ => "core fsmonitor",
+            Self::Hooks => "post-index-change",
+            Self::Submodule => "filter-x_xff-clean",
+            _ => "core-fsmonitor",
         }
     }
 }
@@ -104,7 +104,7 @@ impl HostileRepository {
             }
         }
         for hook in HOOKS {
-            symlink(&script, programs.join("hooks").join(format!("hook {hook}")))?;
+            symlink(&script, programs.join("hooks").join(hook))?;
         }
         Ok(Self { programs, mark })
     }
@@ -158,9 +158,10 @@ impl HostileRepository {
                 fs::write(git.join("config.worktree"), self.configuration(&[]))?;
             }
             Way::Hooks => {
+                let hooks = git.join("hooks");
+                fs::create_dir_all(&hooks)?;
                 for hook in HOOKS {
-                    let program = self.programs.join("hooks").join(format!("hook {hook}"));
-                    write_over(&git.join("hooks").join(hook), &program)?;
+                    symlink(self.programs.join("script"), hooks.join(hook))?;
                 }
             }
             Way::Linked => {
@@ -237,8 +238,6 @@ impl HostileRepository {
             if let Some(subsection) = subsection {
                 text.extend([b" \"", subsection, b"\""].concat());
             }
-            // Paths with blanks are one word for the shell, too.
-            let value = value.replace(' ', "\\\\ ");
             text.extend(format!("]\n\t{variable} = \"{value}\"\n").bytes());
         }
         text.extend(b"[filter \"evil\"]\n\trequired = true\n[log]\n\tshowSignature = true\n");
@@ -263,13 +262,14 @@ impl HostileRepository {
 }
 
 impl ProgramSetting {
-    /// The name of its program. No blank is in it but for those between the parts.
+    /// The name of its program, which a shell takes as it is.
     fn mark(&self) -> String {
         let (section, subsection, variable) = self.name;
         let subsection = subsection.unwrap_or_default().escape_ascii().to_string();
-        let words = [section, &subsection.replace('/', "_"), variable];
+        let subsection = subsection.replace(['/', '\\'], "_");
+        let words = [section, &subsection, variable];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-        words.join(" ")
+        words.join("-")
     }
 }
 
@@ -288,23 +288,14 @@ fn change_files(project: &Path) -> io::Result<()> {
     for path in ["a.txt", "b.txt", "c.png", "new.txt"] {
         fs::write(project.join(path), "2\n")?;
     }
-    Ok(())
+    // The same as before: git writes its index anew when it sees that.
+    fs::write(project.join(".gitattributes"), ATTRIBUTES)
 }
 
 fn append(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut all = fs::read(path)?;
     all.extend(text);
     fs::write(path, all)
-}
-
-fn write_over(path: &Path, program: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    drop(fs::remove_file(path));
-    // git calls a hook by its own name: a script that calls the program says which one it is.
-    fs::write(path, format!("#!/bin/sh\nexec '{}'\n", program.display()))?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
 fn git(directory: &Path) -> Command {

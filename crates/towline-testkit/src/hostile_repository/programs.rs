@@ -223,7 +223,6 @@ const SOUNDS: &[&str] = &[
     "program",
     "proxy",
     "receivepack",
-    "script",
     "server",
     "shell",
     "smudge",
