@@ -71,12 +71,13 @@ impl Way {
         Self::Submodule,
     ];
 
-    /// A mark that git by itself leaves.
-    pub fn expected_mark(self) -> &'static str {
+    /// Marks that git by itself leaves.
+    pub fn expected_marks(self) -> &'static [&'static str] {
         match self {
-            Self::Hooks => "post-index-change",
-            Self::Submodule => "filter-x_xff-clean",
-            _ => "core-fsmonitor",
+            Self::Hooks => &["post-index-change"],
+            Self::BareFolder => &["core-fsmonitor"],
+            Self::Submodule => &["filter-x_xff-clean"],
+            _ => &["core-fsmonitor", "filter-x_xff-clean"],
         }
     }
 }
@@ -321,5 +322,6 @@ fn run_git(directory: &Path, words: &[impl AsRef<OsStr>]) -> io::Result<()> {
     Err(io::Error::other(format!("git fails: {complaint}")))
 }
 
-const ATTRIBUTES: &[u8] = b"* filter=evil diff=evil merge=evil\n*.png filter=e=v.il\n\
-    b.txt filter=x\xff diff=x\xff merge=x\xff\n";
+/// The filter whose program fails over what ours says comes last: git ends there.
+const ATTRIBUTES: &[u8] =
+    b"a.txt filter=x\xff diff=x\xff merge=x\xff\nb.txt filter=e=v.il\nc.png filter=evil diff=evil merge=evil\n";

@@ -286,7 +286,7 @@ impl Git {
             .args(arguments)
             .current_dir(directory)
             .env_clear()
-            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", outside(&path))))
             .envs(VARIABLES.iter().copied())
             .env("GIT_DIR", self.private.git_dir())
             .env("GIT_WORK_TREE", &self.work_tree);
@@ -298,6 +298,12 @@ impl Git {
         }
         command
     }
+}
+
+/// The folders for programs that do not depend on where git runs: in a project, `.` is the project's.
+fn outside(path: &OsStr) -> OsString {
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    std::env::join_paths(folders).unwrap_or_default()
 }
 
 const VARIABLES: &[(&str, &str)] = &[
@@ -313,3 +319,19 @@ const VARIABLES: &[(&str, &str)] = &[
 ];
 
 const MOST_SETTINGS: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_no_folder_for_programs() {
+        for (path, expected) in [
+            ("/usr/bin:/bin", "/usr/bin:/bin"),
+            (".:/bin::tools:/usr/bin:", "/bin:/usr/bin"),
+            ("", ""),
+        ] {
+            assert_eq!(outside(OsStr::new(path)), expected);
+        }
+    }
+}

@@ -87,8 +87,7 @@ impl Submodules {
         for Change { name, old, new } in &self.changed {
             let name = git.name_from_here(name);
             let (before, after) = (quoted("a/", &name), quoted("b/", &name));
-            let (old_short, new_short) =
-                (&old[..SHORT.min(old.len())], &new[..SHORT.min(new.len())]);
+            let (old_short, new_short) = (short(old), short(new));
             diff.push_str(&format!(
                 "diff --git {before} {after}\nindex {old_short}..{new_short} 160000\n--- {before}\n+++ {after}\n\
                  @@ -1 +1 @@\n-Subproject commit {old}\n+Subproject commit {new}\n"
@@ -106,6 +105,10 @@ impl Submodules {
 /// Whether the index of a work tree has submodules.
 pub(super) async fn has_any(git: &Git) -> Result<bool, ProjectError> {
     Ok(!recorded(git).await?.is_empty())
+}
+
+fn short(id: &str) -> &str {
+    id.get(..SHORT).unwrap_or(id)
 }
 
 #[derive(Debug)]

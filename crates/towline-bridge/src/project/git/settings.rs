@@ -42,6 +42,9 @@ impl Settings {
             "core.bare" => self.is_bare = truth(value) == Some("true"),
             "extensions.worktreeconfig" => self.by_work_tree = truth(value) == Some("true"),
             "extensions.partialclone" => self.is_partial = true,
+            _ if name.starts_with("remote.") && name.ends_with(".promisor") => {
+                self.is_partial = true;
+            }
             _ => {}
         }
         if let Some((name, kind)) = TAKEN.iter().find(|(taken, _)| *taken == name) {
