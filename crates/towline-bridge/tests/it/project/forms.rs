@@ -37,25 +37,24 @@ fn commit(project: &Path) {
 
 #[tokio::test]
 async fn every_form_of_repository_is_shown() {
-    let forms: &[(&str, &[&str], &[&[&str]])] = &[
-        ("plain", &[], &[]),
-        ("sha256", &["--object-format=sha256"], &[]),
-        ("reftable", &["--ref-format=reftable"], &[]),
-        ("packed", &[], &[&["pack-refs", "--all"], &["gc", "-q"]]),
-        ("split index", &[], &[&["update-index", "--split-index"]]),
-        ("detached", &[], &[&["checkout", "-q", "--detach"]]),
-        (
-            "untracked cache",
-            &[],
-            &[&["update-index", "--force-untracked-cache"]],
-        ),
-        ("index 4", &[], &[&["update-index", "--index-version", "4"]]),
-    ];
-    for (form, words, then) in forms {
-        let place = made(words);
-        for words in *then {
-            git(&place.project(), words);
+    // What follows `git init`, and what is done then.
+    for (form, then) in [
+        ("", ""),
+        ("--object-format=sha256", ""),
+        ("--ref-format=reftable", ""),
+        ("", "pack-refs --all"),
+        ("", "gc -q"),
+        ("", "checkout -q --detach"),
+        ("", "update-index --split-index"),
+        ("", "update-index --force-untracked-cache"),
+        ("", "update-index --index-version 4"),
+    ] {
+        let words = |text: &'static str| text.split_whitespace().collect::<Vec<_>>();
+        let place = made(&words(form));
+        if !then.is_empty() {
+            git(&place.project(), &words(then));
         }
+        let form = format!("{form} {then}");
         git(
             &place.project(),
             &["worktree", "add", "-q", "-b", "side", "../side"],
