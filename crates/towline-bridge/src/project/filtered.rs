@@ -131,7 +131,7 @@ async fn blobs(git: &Git, objects: &[&str]) -> Result<Vec<Blob>, ProjectError> {
     Ok(blobs)
 }
 
-/// What the index knows of the file in the folder.
+/// The state of the file in which git saw it last.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct IndexEntry {
     modified: (i64, i64),

@@ -58,7 +58,7 @@ impl Limits {
         }
     }
 
-    /// What it wrote, and what it complains of if it failed. It is gone afterwards, whatever happens.
+    /// Runs a command: its output, and its complaint if it failed. It is gone afterwards, whatever happens.
     pub(super) async fn run(
         self,
         mut command: Command,

@@ -3,7 +3,7 @@
 
 use crate::project::ProjectError;
 
-/// What is taken over from a repository's configuration.
+/// The part of a repository's configuration that is taken over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Settings {
     /// Names with values that were read and are written anew.

@@ -58,7 +58,7 @@ fn a_program_of_the_repository_was_run_by_asking_for_its_changes() {
     }
 }
 
-/// What an app can ask of a project, and a session of towline's own agent in it.
+/// Everything that an app can ask of a project, and a session of towline's own agent in it.
 fn ask_for_everything(served: &Served, project: &str) {
     let mut client = served.client();
     let of = |kind: &str, more: Value| {
