@@ -44,6 +44,9 @@ impl Removal {
         if found.top != worktree || !is_linked {
             return Err(refused("its .git does not lead to the repository"));
         }
+        if main.shared.starts_with(worktree) {
+            return Err(refused("the repository itself is in it"));
+        }
         if fs::symlink_metadata(found.own.join("locked")).is_ok() {
             return Err(refused("it is locked; `git worktree unlock` opens it"));
         }

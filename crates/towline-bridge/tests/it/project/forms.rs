@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, os::unix::fs::symlink, path::Path};
 
-use towline_protocol::dialect::pocket::GetDiff;
+use towline_protocol::dialect::pocket::{GetDiff, RemoveWorktree};
 
 use super::{Place, git};
 
@@ -359,6 +359,59 @@ async fn a_folder_that_looks_like_a_repository_is_a_folder() {
         shown.contains("+++ b/new\n") && shown.contains("+++ b/HEAD\n"),
         "{shown}"
     );
+}
+
+#[tokio::test]
+async fn a_worktree_that_holds_its_repository_or_submodules_or_is_locked_stays() {
+    let place = Place::with_commit(&[("a", "1\n"), (".gitignore", "main\n")]);
+    let root = place.base.join("root");
+    git(
+        &place.project(),
+        &["worktree", "add", "-q", "-b", "outer", "../outer"],
+    );
+    git(
+        &place.project(),
+        &["worktree", "add", "-q", "-b", "locked", "../locked"],
+    );
+    git(&place.project(), &["worktree", "lock", "../locked"]);
+    git(
+        &place.project(),
+        &["worktree", "add", "-q", "-b", "modules", "../modules"],
+    );
+    let commit_of = git(&place.project(), &["rev-parse", "HEAD"]);
+    let entry = format!("160000,{},sub", commit_of.trim());
+    fs::create_dir(root.join("modules/sub")).unwrap();
+    git(
+        &root.join("modules"),
+        &["update-index", "--add", "--cacheinfo", &entry],
+    );
+    git(&root.join("modules"), &["commit", "-q", "-m", "module"]);
+    fs::rename(place.project(), root.join("outer/main")).unwrap();
+    git(
+        &root.join("outer/main"),
+        &[
+            "worktree",
+            "repair",
+            "../../outer",
+            "../../locked",
+            "../../modules",
+        ],
+    );
+    for (worktree, problem) in [
+        ("root/outer", "the repository itself is in it"),
+        ("root/locked", "it is locked"),
+        ("root/modules", "it contains submodules"),
+    ] {
+        let request = RemoveWorktree {
+            project_path: place.path("root/outer/main"),
+            worktree_path: place.path(worktree),
+            ..RemoveWorktree::default()
+        };
+        let error = place.projects.remove_worktree(&request).await.error;
+        let error = error.unwrap_or_default();
+        assert!(error.contains(problem), "{worktree}: {error}");
+        assert!(place.base.join(worktree).join("a").exists());
+    }
 }
 
 #[tokio::test]
