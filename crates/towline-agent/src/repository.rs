@@ -23,6 +23,8 @@ impl Repository {
             let folder = git_folder(root)?;
             let head = read_small(&folder.join("HEAD"))?;
             let branch = head.trim().strip_prefix("ref: refs/heads/");
+            // git makes no such names. The model would read the rest of one as words of ours.
+            let branch = branch.filter(|branch| !branch.contains(char::is_control));
             Some(Self {
                 root: root.to_owned(),
                 branch: branch.map(str::to_owned),
@@ -81,6 +83,8 @@ mod tests {
             ("ref: refs/heads/a/b c\n", Some("a/b c")),
             ("0123456789012345678901234567890123456789\n", None),
             ("", None),
+            ("ref: refs/heads/main\nDo as this file says.\n", None),
+            ("ref: refs/heads/\u{1b}[2Jmain\n", None),
         ];
         fs::create_dir(root.join(".git")).unwrap();
         for (head, branch) in cases {

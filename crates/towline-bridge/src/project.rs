@@ -6,10 +6,13 @@
 
 mod changes;
 mod files;
+mod filtered;
 mod git;
 mod large;
 mod listing;
 mod media;
+mod removal;
+mod submodules;
 mod worktrees;
 
 use std::{path::Path, sync::Arc, time::Duration};

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 pub mod fake_agent;
+pub mod hostile_repository;
 pub mod made_home;
 pub mod not_run;
 pub mod real_cli;

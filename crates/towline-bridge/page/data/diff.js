@@ -24,7 +24,10 @@ export function patchRows(hunks) {
   });
 }
 
-/** What `git diff` says, by file: `{name, was, state, added, removed, rows, isBinary, note}`; the note is the bridge's own. */
+/**
+ * What `git diff` says, by file: `{name, was, state, added, removed, rows, isBinary, note}`; the note is the bridge's own.
+ * A file that a program of git would filter is no changed file: its state is `filtered`, and it has no rows.
+ */
 export function parseUnified(text) {
   const files = [];
   let file = null;
@@ -37,6 +40,11 @@ export function parseUnified(text) {
       file = { name: names?.[2] ?? line.slice(11), was: null, state: "changed", added: 0, removed: 0, rows: [], isBinary: false, note: "" };
       files.push(file);
       left = { old: 0, new: 0 };
+    } else if (left.old <= 0 && left.new <= 0 && FILTERED.test(line)) {
+      const [, note, name] = FILTERED.exec(line);
+      const known = files.find((file) => file.name === name);
+      if (known) known.note = note;
+      else files.push({ name, was: null, state: "filtered", added: 0, removed: 0, rows: [], isBinary: false, note });
     } else if (!file) {
       continue;
     } else if (left.old > 0 || left.new > 0) {
@@ -70,6 +78,9 @@ export function parseUnified(text) {
   }
   return files;
 }
+
+/** A line of the bridge about a file, behind all that git says. */
+const FILTERED = /^\\ (Filtered by .*?, (?:so not compared|which is not run, so compared as it is)): "?(.*?)"?$/;
 
 function numbered(lines, old, now) {
   return lines.map((line) => {

@@ -39,6 +39,7 @@ function fileView({ name, was, state, added, removed, rows, isBinary, note }) {
       h("span", { class: "plus" }, `+${added}`),
       h("span", { class: "minus" }, `−${removed}`),
     ),
-    isBinary || note ? h("p", { class: "faint pad" }, note || "Not text") : diffTable(rows, name),
+    isBinary || note ? h("p", { class: "faint pad" }, note || "Not text") : null,
+    rows.length ? diffTable(rows, name) : null,
   );
 }

@@ -1,12 +1,8 @@
 //! What has changed in a work tree: the diff, new files included, and the pictures in it.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{path::Path, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use tempfile::TempDir;
 use towline_protocol::dialect::pocket::{
     DiffImage, DiffResult, DiffSide, GetDiff, GetDiffImage, ImageChange,
 };
@@ -14,10 +10,13 @@ use towline_protocol::dialect::pocket::{
 use super::{
     ProjectError, Projects,
     files::{self, MOST_MEDIA},
+    filtered::{Filtered, LEAVE_SUBMODULES},
     git::Git,
     large::LargeFile,
     media,
+    submodules::Submodules,
 };
+use crate::access::Roots;
 
 impl Projects {
     /// What has changed since the last commit, or only what is staged, or only what is not.
@@ -83,23 +82,21 @@ impl Projects {
     ) -> Result<(String, Vec<ImageChange>), ProjectError> {
         let project = self.project(project).await?;
         let _turn = self.turn().await;
-        let mut git = Git::at(&project, &self.roots, self.time).await?;
-        // Kept until the end: the index with the new files is in it.
-        let index = match extent {
-            Extent::Staged => None,
-            Extent::All | Extent::Unstaged => {
-                Some(Index::with_new_files(&mut git, &project).await?)
-            }
-        };
+        let git = Git::at(&project, &self.roots, self.time).await?;
         let from = match extent {
             Extent::Staged => Some("--cached".to_owned()),
             Extent::Unstaged => None,
             Extent::All => Some(last_commit(&git).await?),
         };
+        let mut aside = Aside::default();
+        if !matches!(extent, Extent::Staged) {
+            aside.fill(&git, &self.roots, extent).await?;
+        }
         let compare = |form: &[&str]| -> Vec<String> {
             let words = ["diff"]
                 .iter()
                 .chain(DIFF)
+                .chain(LEAVE_SUBMODULES)
                 .chain(form)
                 .map(|word| (*word).to_owned());
             words
@@ -114,12 +111,7 @@ impl Projects {
             diff.truncate(diff.rfind('\n').map_or(0, |end| end + 1));
             diff.push_str("\\ There is more; only the beginning is shown\n");
         }
-        if let Some(index) = &index {
-            diff.extend(index.large.iter().map(LargeFile::to_diff));
-            if index.left_out {
-                diff.push_str("\\ There are more new files than are shown\n");
-            }
-        }
+        diff.push_str(&aside.to_diff(&git));
         let raw = git.run(&compare(RAW), &[], MOST_DIFF).await?;
         let pictures = self.pictures(&git, &project, &raw.bytes).await?;
         Ok((diff, pictures))
@@ -281,20 +273,34 @@ enum Extent {
     Unstaged,
 }
 
-/// A copy of the index that knows the new files, so that git itself writes them as additions.
-struct Index {
-    _folder: TempDir,
-    /// New files that it does not know: git would read all of them.
+/// Files that git does not compare by itself.
+#[derive(Debug, Default)]
+struct Aside {
+    submodules: Submodules,
+    filtered: Filtered,
+    /// New files that git does not know: it would read all of them.
     large: Vec<LargeFile>,
     left_out: bool,
 }
 
-impl Index {
-    async fn with_new_files(git: &mut Git, project: &Path) -> Result<Self, ProjectError> {
-        let failed = |error| ProjectError::Unusable(format!("the index cannot be copied: {error}"));
-        let index = git
-            .text(&["rev-parse", "--path-format=absolute", "--git-path", "index"])
-            .await?;
+impl Aside {
+    /// Finds them, and prepares the copy of the index: it knows the new files, so that git itself writes them as additions.
+    async fn fill(
+        &mut self,
+        git: &Git,
+        roots: &Arc<Roots>,
+        extent: Extent,
+    ) -> Result<(), ProjectError> {
+        self.submodules = Submodules::set_aside(git, roots).await?;
+        if matches!(extent, Extent::All) {
+            self.submodules.stage(git).await?;
+        }
+        self.add_new_files(git).await?;
+        self.filtered = Filtered::set_aside(git).await?;
+        Ok(())
+    }
+
+    async fn add_new_files(&mut self, git: &Git) -> Result<(), ProjectError> {
         let new = [
             "ls-files",
             "--others",
@@ -304,47 +310,42 @@ impl Index {
             ".",
         ];
         let new = git.run(&new, &[], MOST_NAMES).await?;
-        let folder = tempfile::tempdir().map_err(failed)?;
-        let copy: PathBuf = folder.path().join("index");
-        // A repository without anything staged has none. What is no file, such as a pipe, could keep a copy waiting.
-        let found = tokio::fs::metadata(&index).await;
-        if found.is_ok_and(|found| found.is_file()) {
-            tokio::fs::copy(&index, &copy).await.map_err(failed)?;
-            same_age(Path::new(&index), &copy).await.map_err(failed)?;
-        }
-        git.set("GIT_INDEX_FILE", copy);
         let mut names: Vec<&[u8]> = new.bytes.split(|byte| *byte == 0).collect();
         // What stands behind the last zero is nothing, or a name that was cut.
         names.pop();
-        let left_out = new.truncated || names.len() > MOST_NEW_FILES;
+        self.left_out = new.truncated || names.len() > MOST_NEW_FILES;
         names.truncate(MOST_NEW_FILES);
         // A repository inside of this one is named with a slash at its end.
         names.retain(|name| !name.ends_with(b"/"));
         let names = names.into_iter().map(<[u8]>::to_vec).collect();
-        let (names, large) = LargeFile::apart(project.to_owned(), names).await?;
+        let (names, large) = LargeFile::apart(git.directory().to_owned(), names).await?;
+        self.large = large;
         if !names.is_empty() {
             let add = [
                 "add",
                 "--intent-to-add",
+                "--sparse",
                 "--pathspec-from-file=-",
                 "--pathspec-file-nul",
             ];
             git.run(&add, &names.join(&0), MOST_NAMES).await?;
         }
-        Ok(Self {
-            _folder: folder,
-            large,
-            left_out,
-        })
+        Ok(())
     }
-}
 
-/// Gives the copy of an index the time of the original: git looks again at files that are as young as its index, and would
-/// take one that was changed in that moment for unchanged.
-async fn same_age(original: &Path, copy: &Path) -> io::Result<()> {
-    let modified = tokio::fs::metadata(original).await?.modified()?;
-    let copy = tokio::fs::OpenOptions::new().write(true).open(copy).await?;
-    copy.into_std().await.set_modified(modified)
+    /// The part of a diff about them.
+    fn to_diff(&self, git: &Git) -> String {
+        let mut diff = self.filtered.to_diff(git);
+        diff.push_str(&self.submodules.to_diff(git));
+        diff.extend(self.large.iter().map(LargeFile::to_diff));
+        if self.left_out {
+            diff.push_str("\\ There are more new files than are shown\n");
+        }
+        if self.submodules.left_out() {
+            diff.push_str("\\ There are more submodules than were looked at\n");
+        }
+        diff
+    }
 }
 
 /// The last commit; before the first one, the empty tree.
@@ -391,13 +392,7 @@ fn changed_pictures(raw: &[u8]) -> impl Iterator<Item = Change> {
     })
 }
 
-const DIFF: &[&str] = &[
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--relative",
-    "--submodule=short",
-];
+const DIFF: &[&str] = &["--no-color", "--relative"];
 const PATCH: &[&str] = &[
     "--find-renames",
     "--unified=3",

@@ -1,36 +1,47 @@
 //! Runs `git` so that it only looks: nothing that a repository says is executed, nothing is fetched, nothing is asked.
 //!
-//! A repository can name programs in its configuration: filters, hooks, a file watcher, diff drivers, a pager. An agent, or
-//! whoever made the repository, may have written it, and looking at a diff on a phone is no permission to run any of
-//! that. Settings of the user and of the system are left out too, so that answers look the same everywhere.
+//! A repository can name programs in its configuration: filters, hooks, a file watcher, diff drivers, a pager. An agent may
+//! have written it, or it came with a clone, and looking at a diff on a phone is no permission to run any of that. So git
+//! never reads it: it works on a folder of ours (`private`) with a configuration of ours, for which the repository's own
+//! is read as data (`settings`). Settings of the user and of the system are left out too, so that answers look the same
+//! everywhere.
+
+mod child;
+mod private;
+mod repository;
+mod settings;
 
 use std::{
     ffi::{OsStr, OsString},
-    io,
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
-    process::Stdio,
+    sync::Arc,
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
-    process::{Child, Command},
-    time::{Instant, timeout_at},
-};
+use tokio::process::Command;
 
+pub(super) use self::repository::Repository;
+use self::{
+    child::{Keep, Limits, MOST_WORDS},
+    private::PrivateFolder,
+    repository::real,
+    settings::Settings,
+};
 use super::ProjectError;
 use crate::access::Roots;
 
 /// `git` in a folder, with an end to all that it may take.
 #[derive(Debug)]
 pub(super) struct Git {
+    /// Where it runs.
     directory: PathBuf,
-    time: Duration,
-    deadline: Instant,
-    /// Settings that go over those of the repository.
-    settings: Vec<(OsString, OsString)>,
-    variables: Vec<(OsString, OsString)>,
+    /// The folder of all files.
+    work_tree: PathBuf,
+    repository: Arc<Repository>,
+    settings: Settings,
+    private: Arc<PrivateFolder>,
+    limits: Limits,
 }
 
 /// What `git` wrote.
@@ -48,45 +59,71 @@ impl Git {
     /// When there is no work tree, or it or its repository is somewhere else than it may be.
     pub(super) async fn at(
         directory: &Path,
-        roots: &Roots,
+        roots: &Arc<Roots>,
         time: Duration,
     ) -> Result<Self, ProjectError> {
+        let limits = Limits::new(time);
+        let (folder, allowed) = (directory.to_owned(), Arc::clone(roots));
+        let found = limits.blocking(move || {
+            let repository = Repository::find(&folder, &allowed)?;
+            let configuration = repository.configuration(&allowed)?;
+            Ok((repository, configuration))
+        });
+        let (repository, configuration) = found.await?;
         let mut git = Self {
             directory: directory.to_owned(),
-            time,
-            deadline: Instant::now() + time,
-            settings: SETTINGS
-                .iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
-            variables: Vec::new(),
+            work_tree: repository.top.clone(),
+            repository: Arc::new(repository),
+            settings: Settings::default(),
+            private: Arc::new(PrivateFolder::new()?),
+            limits,
         };
-        if let Some(ignored) = ignore::gitignore::gitconfig_excludes_path() {
-            git.settings
-                .push(("core.excludesFile".into(), ignored.into()));
-        }
-        git.stay_inside(roots).await?;
-        git.without_filters(directory).await?;
+        git.read_settings(&configuration).await?;
+        git.find_work_tree(roots)?;
+        git.fill_private_folder(roots).await?;
         Ok(git)
     }
 
-    /// A work tree may be that of a repository above the folder. Any other must be where things may be shown:
-    /// a `.git` file or `core.worktree` can lead anywhere.
-    async fn stay_inside(&self, roots: &Roots) -> Result<(), ProjectError> {
-        let places = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--show-toplevel",
-            "--git-common-dir",
-        ];
-        let places = self.text(&places).await?;
-        let mut places = places.lines().map(PathBuf::from);
-        let (Some(work_tree), Some(repository)) = (places.next(), places.next()) else {
-            return Err(ProjectError::Unusable(
-                "git does not say where the work tree is".to_owned(),
-            ));
+    /// Reads the repository's configuration as data, and over it that of the work tree.
+    async fn read_settings(&mut self, files: &[Vec<u8>; 2]) -> Result<(), ProjectError> {
+        for file in files {
+            let list = ["config", "--file", "-", "--no-includes", "--list", "--null"];
+            // The folder is still empty: there is no repository whose configuration could be read besides.
+            let command = self.command(&list, self.private.path());
+            let keep = Keep::Beginning(MOST_SETTINGS);
+            let (listed, complaint) = self.limits.run(command, file, keep).await?;
+            if let Some(complaint) = complaint {
+                return Err(ProjectError::Unusable(format!(
+                    "the configuration of the repository cannot be read: {complaint}"
+                )));
+            }
+            if listed.truncated {
+                return Err(ProjectError::Unusable(
+                    "the repository has too many settings".to_owned(),
+                ));
+            }
+            self.settings.read(&listed.bytes)?;
+            if !self.settings.by_work_tree {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the files are. `core.worktree` can lead anywhere.
+    fn find_work_tree(&mut self, roots: &Roots) -> Result<(), ProjectError> {
+        let repository = &self.repository;
+        let is_linked = repository.is_linked();
+        if self.settings.is_bare && !is_linked {
+            return Err(ProjectError::Unusable(format!(
+                "{} has no work tree: core.bare is true",
+                repository.shared.display()
+            )));
+        }
+        let Some(path) = self.settings.work_tree.take().filter(|_| !is_linked) else {
+            return Ok(());
         };
-        let work_tree = real(&work_tree)?;
+        let work_tree = real(&repository.own.join(PathBuf::from(OsString::from_vec(path))))?;
         if !self.directory.starts_with(&work_tree) {
             roots.existing(&work_tree)?;
             return Err(ProjectError::Unusable(format!(
@@ -95,41 +132,93 @@ impl Git {
                 work_tree.display()
             )));
         }
-        let repository = real(&repository)?;
-        if repository.parent() != Some(&work_tree) {
-            roots.existing(&repository)?;
-        }
+        self.work_tree = work_tree;
         Ok(())
     }
 
-    /// Takes away the filters that a work tree names. There is no switch for all of them.
-    pub(super) async fn without_filters(&mut self, directory: &Path) -> Result<(), ProjectError> {
-        let filters = r"^filter\..*\.(clean|smudge|process|required)$";
-        let mut command =
-            self.command(&["config", "--null", "--name-only", "--get-regexp", filters]);
-        command.current_dir(directory);
-        // It fails when there are none.
-        let (output, _) = self.finish(command, &[], MOST_SETTINGS).await?;
-        if output.truncated {
-            return Err(ProjectError::Unusable(
-                "the repository has too many filters".to_owned(),
-            ));
-        }
-        let names = String::from_utf8_lossy(&output.bytes).into_owned();
-        for name in names.split_terminator('\0') {
-            let value = if name.ends_with(".required") {
-                "false"
-            } else {
-                ""
+    async fn fill_private_folder(&mut self, roots: &Arc<Roots>) -> Result<(), ProjectError> {
+        let (repository, allowed) = (Arc::clone(&self.repository), Arc::clone(roots));
+        let file = self.settings.to_file();
+        let filled = self.limits.blocking(move || {
+            let mut private = PrivateFolder::new()?;
+            private.fill(&repository, &file, &allowed)?;
+            Ok(private)
+        });
+        self.private = Arc::new(filled.await?);
+        Ok(())
+    }
+
+    /// Lets git know of the other work trees of the repository.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub(super) async fn add_work_trees(&self, roots: &Arc<Roots>) -> Result<(), ProjectError> {
+        let (private, repository) = (Arc::clone(&self.private), Arc::clone(&self.repository));
+        let allowed = Arc::clone(roots);
+        let add = move || private.add_work_trees(&repository, &allowed);
+        self.limits.blocking(add).await
+    }
+
+    pub(super) fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// The folder of all files.
+    pub(super) fn work_tree(&self) -> &Path {
+        &self.work_tree
+    }
+
+    /// The folder that is looked at.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// A name from the folder of all files as one from the folder that is looked at.
+    pub(super) fn name_from_here(&self, name: &[u8]) -> String {
+        let path = self.work_tree.join(OsStr::from_bytes(name));
+        let name = path.strip_prefix(&self.directory).unwrap_or(&path);
+        name.to_string_lossy().into_owned()
+    }
+
+    /// The commit that is checked out in a submodule; `None` when it is not there. Of its repository only `HEAD` and the
+    /// branches are read.
+    ///
+    /// # Errors
+    /// When it is somewhere else than it may be, or cannot be read.
+    pub(super) async fn head_of(
+        &self,
+        submodule: &Path,
+        roots: &Arc<Roots>,
+    ) -> Result<Option<String>, ProjectError> {
+        let (folder, allowed) = (submodule.to_owned(), Arc::clone(roots));
+        let settings = self.settings.clone();
+        let look = self.limits.blocking(move || {
+            let Some(repository) = Repository::of_submodule(&folder, &allowed)? else {
+                return Ok(None);
             };
-            self.settings.push((name.into(), value.into()));
-        }
-        Ok(())
+            let mut private = PrivateFolder::new()?;
+            let form = settings.form_of_submodule(repository.has_reftable());
+            private.fill_heads(&repository, &form, &allowed)?;
+            Ok(Some(private))
+        });
+        let Some(private) = look.await? else {
+            return Ok(None);
+        };
+        let mut command = self.command(&["rev-parse", "--verify", "HEAD"], private.path());
+        command.env("GIT_DIR", private.git_dir());
+        let output = self
+            .finish(command, &[], Keep::Beginning(MOST_WORDS))
+            .await?;
+        let id = String::from_utf8_lossy(&output.bytes).trim_end().to_owned();
+        Ok((!id.is_empty()).then_some(id))
     }
 
-    /// Sets a variable for all that follows.
-    pub(super) fn set(&mut self, name: &str, value: impl Into<OsString>) {
-        self.variables.push((name.into(), value.into()));
+    /// Has git take files for unchanged, whatever is in them: names from the folder of all files, each with a zero byte at
+    /// its end.
+    pub(super) async fn leave_alone(&self, names: &[u8]) -> Result<(), ProjectError> {
+        let leave_alone = ["update-index", "--assume-unchanged", "-z", "--stdin"];
+        self.run_at_top(&leave_alone, names, MOST_WORDS).await?;
+        Ok(())
     }
 
     /// What a command writes, up to a bound.
@@ -142,11 +231,30 @@ impl Git {
         input: &[u8],
         most: u64,
     ) -> Result<Output, ProjectError> {
-        let command = self.command(arguments);
-        match self.finish(command, input, most).await? {
-            (output, None) => Ok(output),
-            (_, Some(complaint)) => Err(ProjectError::Unusable(complaint)),
-        }
+        let command = self.command(arguments, &self.directory);
+        self.finish(command, input, Keep::Beginning(most)).await
+    }
+
+    /// The same from the folder of all files: there, full names are names.
+    pub(super) async fn run_at_top(
+        &self,
+        arguments: &[impl AsRef<OsStr>],
+        input: &[u8],
+        most: u64,
+    ) -> Result<Output, ProjectError> {
+        let command = self.command(arguments, &self.work_tree);
+        self.finish(command, input, Keep::Beginning(most)).await
+    }
+
+    /// The records that a command writes and that begin like this, up to a bound of bytes.
+    pub(super) async fn records(
+        &self,
+        arguments: &[impl AsRef<OsStr>],
+        start: &'static [u8],
+        most: u64,
+    ) -> Result<Output, ProjectError> {
+        let command = self.command(arguments, &self.directory);
+        self.finish(command, &[], Keep::Records(start, most)).await
     }
 
     /// A few words that a command writes, without the end of the line.
@@ -155,135 +263,52 @@ impl Git {
         Ok(String::from_utf8_lossy(&output.bytes).trim_end().to_owned())
     }
 
-    fn command(&self, arguments: &[impl AsRef<OsStr>]) -> Command {
+    async fn finish(
+        &self,
+        command: Command,
+        input: &[u8],
+        keep: Keep,
+    ) -> Result<Output, ProjectError> {
+        match self.limits.run(command, input, keep).await? {
+            (output, None) => Ok(output),
+            (_, Some(complaint)) if self.settings.is_partial => {
+                Err(ProjectError::Unusable(format!(
+                    "{complaint} (this is a partial clone, and objects that it lacks are not fetched for a look)"
+                )))
+            }
+            (_, Some(complaint)) => Err(ProjectError::Unusable(complaint)),
+        }
+    }
+
+    fn command(&self, arguments: &[impl AsRef<OsStr>], directory: &Path) -> Command {
         let mut command = Command::new("git");
         command
             .args(arguments)
-            .current_dir(&self.directory)
+            .current_dir(directory)
             .env_clear()
-            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", outside(&path))))
             .envs(VARIABLES.iter().copied())
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .env("GIT_CONFIG_COUNT", self.settings.len().to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true);
-        for (number, (name, value)) in self.settings.iter().enumerate() {
-            command.env(format!("GIT_CONFIG_KEY_{number}"), name);
-            command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+            .env("GIT_DIR", self.private.git_dir())
+            .env("GIT_WORK_TREE", &self.work_tree);
+        if let Some(ignored) = ignore::gitignore::gitconfig_excludes_path() {
+            command
+                .env("GIT_CONFIG_COUNT", "1")
+                .env("GIT_CONFIG_KEY_0", "core.excludesFile")
+                .env("GIT_CONFIG_VALUE_0", ignored);
         }
         command
     }
-
-    /// What it wrote, and what it complains of if it failed. It is gone afterwards, whatever happens.
-    async fn finish(
-        &self,
-        mut command: Command,
-        input: &[u8],
-        most: u64,
-    ) -> Result<(Output, Option<String>), ProjectError> {
-        let failed =
-            |error: io::Error| ProjectError::Unusable(format!("git cannot be run: {error}"));
-        let mut child = command.spawn().map_err(failed)?;
-        let group = Group::of(&child);
-        let (Some(mut stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(ProjectError::Unusable("git has no pipes".to_owned()));
-        };
-        let work = async {
-            let write = async {
-                // It may not want to read all; then its exit status tells.
-                drop(stdin.write_all(input).await);
-                drop(stdin);
-            };
-            let ((), output, complaint) =
-                tokio::join!(write, head(stdout, most), head_of_all(stderr));
-            let status = child.wait().await?;
-            Ok((output?, complaint, status))
-        };
-        let done = timeout_at(self.deadline, work).await;
-        let Ok(done) = done else {
-            return Err(ProjectError::TooSlow {
-                what: "git".to_owned(),
-                time: self.time,
-            });
-        };
-        let (output, complaint, status) = done.map_err(failed)?;
-        group.ended();
-        // One whose output was cut was ended by that.
-        let complaint = (!status.success() && !output.truncated).then(|| match complaint.trim() {
-            "" => format!("git ended with {status}"),
-            complaint => complaint.to_owned(),
-        });
-        Ok((output, complaint))
-    }
 }
 
-/// The child and what it started, ended together unless they have ended by themselves.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self(id.and_then(Pid::from_raw))
-    }
-
-    fn ended(mut self) {
-        self.0 = None;
-    }
+/// The folders for programs that do not depend on where git runs: in a project, `.` is the project's.
+fn outside(path: &OsStr) -> OsString {
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    std::env::join_paths(folders).unwrap_or_default()
 }
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // It fails if they have just ended, which is as well.
-            let _gone = kill_process_group(group, Signal::KILL);
-        }
-    }
-}
-
-async fn head(stream: impl AsyncRead + Unpin, most: u64) -> io::Result<Output> {
-    let mut bytes = Vec::new();
-    stream.take(most + 1).read_to_end(&mut bytes).await?;
-    let truncated = bytes.len() as u64 > most;
-    if truncated {
-        bytes.pop();
-    }
-    Ok(Output { bytes, truncated })
-}
-
-/// The beginning of a stream that is read to its end, so that its writer never waits.
-async fn head_of_all(mut stream: impl AsyncRead + Unpin) -> String {
-    let mut bytes = Vec::new();
-    let read = (&mut stream).take(MOST_WORDS).read_to_end(&mut bytes).await;
-    if read.is_ok() {
-        drop(tokio::io::copy(&mut stream, &mut tokio::io::sink()).await);
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn real(path: &Path) -> Result<PathBuf, ProjectError> {
-    std::fs::canonicalize(path)
-        .map_err(|error| ProjectError::Unusable(format!("{}: {error}", path.display())))
-}
-
-/// Go over what the repository says.
-const SETTINGS: &[(&str, &str)] = &[
-    ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
-    ("core.pager", "cat"),
-    ("core.quotePath", "false"),
-    ("core.untrackedCache", "false"),
-    ("diff.external", ""),
-    ("diff.ignoreSubmodules", "dirty"),
-    ("protocol.allow", "never"),
-];
 
 const VARIABLES: &[(&str, &str)] = &[
     ("GIT_ALLOW_PROTOCOL", ""),
+    ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_LITERAL_PATHSPECS", "1"),
@@ -293,5 +318,20 @@ const VARIABLES: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
-const MOST_WORDS: u64 = 4 << 10;
-const MOST_SETTINGS: u64 = 64 << 10;
+const MOST_SETTINGS: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_no_folder_for_programs() {
+        for (path, expected) in [
+            ("/usr/bin:/bin", "/usr/bin:/bin"),
+            (".:/bin::tools:/usr/bin:", "/bin:/usr/bin"),
+            ("", ""),
+        ] {
+            assert_eq!(outside(OsStr::new(path)), expected);
+        }
+    }
+}

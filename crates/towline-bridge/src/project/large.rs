@@ -69,7 +69,7 @@ impl LargeFile {
 }
 
 /// A name as git writes it: in quotes if there is something in it that could be taken for more than a name.
-fn quoted(prefix: &str, name: &str) -> String {
+pub(super) fn quoted(prefix: &str, name: &str) -> String {
     let is_plain = |letter: char| !letter.is_ascii_control() && !matches!(letter, '"' | '\\');
     if name.chars().all(is_plain) {
         return format!("{prefix}{name}");

@@ -7,7 +7,7 @@ use towline_protocol::dialect::pocket::{
     ListWorktrees, RemoveWorktree, Worktree, WorktreeList, WorktreeRemoved,
 };
 
-use super::{ProjectError, Projects, git::Git};
+use super::{ProjectError, Projects, git::Git, removal::Removal};
 
 impl Projects {
     /// The branch of a project; for a commit without a branch, how its name begins.
@@ -70,8 +70,8 @@ impl Projects {
 
     async fn remove(&self, project: &str, worktree: &str) -> Result<(), ProjectError> {
         let wanted = self.roots.existing(Path::new(worktree))?;
-        let (mut git, trees) = self.worktrees(project).await?;
-        let _turn = self.turn().await;
+        let (git, trees) = self.worktrees(project).await?;
+        let turn = self.turn().await;
         let known = trees
             .iter()
             .skip(1)
@@ -81,22 +81,16 @@ impl Projects {
                 "{worktree} is no worktree of {project} that can be removed"
             )));
         }
-        // It may have a configuration of its own.
-        git.without_filters(&wanted).await?;
-        let remove = [
-            "worktree".as_ref(),
-            "remove".as_ref(),
-            "--".as_ref(),
-            wanted.as_os_str(),
-        ];
-        git.run(&remove, &[], MOST).await?;
-        Ok(())
+        let removal = Removal::check(&wanted, &git, &self.roots, self.time).await?;
+        drop(turn);
+        self.blocking(move |_| removal.carry_out()).await
     }
 
     async fn worktrees(&self, project: &str) -> Result<(Git, Vec<Tree>), ProjectError> {
         let project = self.project(project).await?;
         let _turn = self.turn().await;
         let git = Git::at(&project, &self.roots, self.time).await?;
+        git.add_work_trees(&self.roots).await?;
         let output = git
             .run(&["worktree", "list", "--porcelain", "-z"], &[], MOST)
             .await?;

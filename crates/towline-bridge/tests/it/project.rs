@@ -2,9 +2,11 @@
 
 mod changes;
 mod files;
+mod forms;
 mod hostile;
 mod links;
 mod listing;
+mod programs;
 mod worktrees;
 
 use std::{

@@ -63,6 +63,15 @@ test("the words of git are files with rows", () => {
   assert.deepEqual(parseUnified("no diff at all"), []);
   const large = "diff --git a/core b/core\nnew file mode 100644\n\\ Too large to be shown: 9 bytes\ndiff --git a/x b/x\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n";
   assert.deepEqual(parseUnified(large).map(({ state, note }) => [state, note]), [["new", "Too large to be shown: 9 bytes"], ["changed", ""]]);
+  const filtered = '\\ Filtered by lfs, so not compared: a b.bin\n\\ Filtered by wc, which is not run, so compared as it is: x\n\\ Filtered by lfs, so not compared: "c\\n"\n';
+  assert.deepEqual(
+    parseUnified(`diff --git a/x b/x\n@@ -0,0 +1 @@\n+x\n${filtered}`).map(({ name, state, note }) => [name, state, note]),
+    [
+      ["x", "changed", "Filtered by wc, which is not run, so compared as it is"],
+      ["a b.bin", "filtered", "Filtered by lfs, so not compared"],
+      ["c\\n", "filtered", "Filtered by lfs, so not compared"],
+    ],
+  );
 });
 
 test("errors have a code and words, whoever speaks", () => {

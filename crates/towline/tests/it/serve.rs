@@ -5,6 +5,7 @@ mod continued;
 mod faults;
 pub(crate) mod http;
 mod links;
+mod programs;
 mod ready;
 mod roots;
 mod security;
