@@ -14,6 +14,7 @@ mod file;
 mod glob;
 mod grep;
 mod input;
+mod judged;
 mod kill_shell;
 mod ls;
 mod multi_edit;
@@ -26,7 +27,6 @@ mod schemas;
 mod search;
 mod side_call;
 pub(crate) mod structured_output;
-mod target;
 mod task_create;
 mod task_get;
 mod task_list;
@@ -53,9 +53,9 @@ use towline_protocol::Content;
 
 pub(crate) use ask_user_question::{input_for_question, input_with_answers};
 pub(crate) use file::FilesRead;
+pub(crate) use judged::{Hidden, Target};
 pub(crate) use side_call::SideCall;
 pub use structured_output::{AnswerForm, BadSchema};
-pub(crate) use target::{Hidden, Target};
 pub(crate) use web_search::{SearchAnswer, SearchPart, SearchQuery};
 
 use crate::{Shell, Web, commands::Commands, lists::Lists, model::catalogue::ModelFacts};

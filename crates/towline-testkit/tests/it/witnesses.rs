@@ -283,6 +283,7 @@ const MODULES: &[Module] = &[
     ("serve/faults", &[Area::Bridge], &["Served::with"]),
     ("serve/http", &[], &[]),
     ("serve/programs", &[Area::Bridge], &["Served::start"]),
+    ("serve/links", &[Area::Bridge], &["Served::start"]),
     ("serve/ready", &[Area::Bridge], &["Served::start"]),
     ("serve/roots", &[Area::Bridge], &["Served::start"]),
     ("serve/security", &[Area::Bridge], &["Served::start"]),

@@ -21,9 +21,9 @@ struct Scene {
     outside: PathBuf,
 }
 
-/// What came of some calls.
+/// The outcome of some calls.
 struct Played {
-    /// What the model was told of each.
+    /// The results that the model got, in order.
     told: Vec<String>,
     /// The tools that the host was asked about.
     asked: Vec<String>,
@@ -193,7 +193,7 @@ fn a_model_that_tries_every_way_out_reads_and_writes_nothing_outside_unasked() {
             for path in [
                 "u/../x.txt",
                 "u/..",
-                "u/../SECRET-name",
+                "u/../elsewhere",
                 "u",
                 "u/d.txt",
                 "u/new",
@@ -206,7 +206,6 @@ fn a_model_that_tries_every_way_out_reads_and_writes_nothing_outside_unasked() {
         let played = block_on(scene.play(&["--permission-mode", mode], &calls));
         assert_eq!(played.told.len(), calls.len());
         for (told, (tool, input)) in played.told.iter().zip(&calls) {
-            let told = told.replace("u/../SECRET-name", "");
             assert!(!told.contains("SECRET"), "{mode}, {tool} {input}: {told}");
         }
         assert_eq!(scene.outside(), before, "{mode}");

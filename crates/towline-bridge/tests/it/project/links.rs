@@ -1,4 +1,4 @@
-//! What is shown of a project is inside of it, whatever links there are and whenever they come.
+//! All that is shown of a project is inside of it, whatever links there are and whenever they come.
 
 use std::{
     fs,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use towline_files::{RealPath, Resolved};
 use towline_permission::{Behavior, Call, Policy, denies_reading, target};
 
-/// What the path of a call is opened as.
+/// The path of a call as it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// The path in the model's words, absolute and without `.` and `..`; for messages.
@@ -37,7 +37,7 @@ impl Target {
         Self::among(&resolved, policy, &call)
     }
 
-    /// What was found below the target, in the model's words.
+    /// A path found below the target, in the model's words.
     pub(crate) fn in_words(&self, found: &Path) -> PathBuf {
         match found.strip_prefix(&self.real) {
             Ok(rest) if rest.as_os_str().is_empty() => self.words.clone(),
