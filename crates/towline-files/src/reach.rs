@@ -45,7 +45,7 @@ pub struct Lookout {
     most_entries: usize,
 }
 
-/// What a directory held when it had last changed at this time.
+/// The names in a directory, and the time of its last change.
 #[derive(Clone, Debug)]
 struct Listed {
     changed: SystemTime,
@@ -59,7 +59,7 @@ enum Kind {
     Other,
 }
 
-/// What is left of a look.
+/// The rest of the bound of a look.
 struct Budget {
     entries: usize,
     /// When the clock is read next: a look at a few entries does not end because the machine is busy.
@@ -156,7 +156,7 @@ impl Lookout {
         Some(())
     }
 
-    /// What a directory holds; nothing is in what is no directory. `None` at the end of the budget.
+    /// The names in a directory, none for anything else. `None` at the end of the budget.
     fn list(&mut self, directory: &Path, budget: &mut Budget) -> Option<Vec<(PathBuf, Kind)>> {
         let Ok(metadata) = fs::metadata(directory) else {
             return Some(Vec::new());

@@ -54,7 +54,7 @@ pub fn paths(policy: &Policy, call: &Call<'_>) -> Vec<String> {
     }
 }
 
-/// What else a caller looks at before it decides: globs and trees of a command line, in which links may lead elsewhere.
+/// Globs and trees of a command line, in which links may lead elsewhere: a caller looks at them before it decides.
 ///
 /// ```
 /// use towline_permission::{Call, PermissionMode, Places, Policy, looks};
@@ -66,7 +66,7 @@ pub fn paths(policy: &Policy, call: &Call<'_>) -> Vec<String> {
 /// assert_eq!((looks.globs, looks.trees), (vec!["/project/notes/*.txt".to_owned()], vec!["/project".to_owned()]));
 /// ```
 ///
-/// What is found goes into [`Facts::globs`] and [`Facts::trees`].
+/// The links that it finds go into [`Facts::globs`] and [`Facts::trees`].
 pub fn looks(policy: &Policy, call: &Call<'_>) -> Looks {
     match call.tool {
         "Bash" => bash::looks(policy, call.text("command").unwrap_or_default()),

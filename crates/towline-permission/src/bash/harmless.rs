@@ -61,7 +61,7 @@ fn are_fit(program: &Program, arguments: &[Word]) -> bool {
     })
 }
 
-/// What else must be true of some programs.
+/// Further conditions of some programs.
 fn is_harmless_with(name: &str, texts: &[&str], operands: &[&str]) -> bool {
     match name {
         "date" => operands.iter().all(|format| format.starts_with('+')),
@@ -184,7 +184,7 @@ fn prints_only(arguments: &[&str]) -> bool {
     is_quiet && script.is_some_and(|script| script.split(';').all(is_print))
 }
 
-/// What makes `git branch` list branches, whatever it is given besides.
+/// Flags that make `git branch` list branches, with any other word.
 const GIT_BRANCH_LISTS: &[&str] = &[
     "-l",
     "--list",
@@ -195,7 +195,7 @@ const GIT_BRANCH_LISTS: &[&str] = &[
     "--points-at",
 ];
 
-/// The same of `git tag`.
+/// The same for `git tag`.
 const GIT_TAG_LISTS: &[&str] = &[
     "-l",
     "--list",

@@ -1,4 +1,4 @@
-//! What a line moves before it goes on: behind `mv sub d`, a path below `d` leads where one below `sub` led, and not where
+//! Files that a line moves and then touches: behind `mv sub d`, a path below `d` leads where one below `sub` led, and not where
 //! it led when the line was looked at.
 
 use super::{Case, located::Located, name_of};

@@ -14,7 +14,7 @@ use crate::{
     policy::Policy,
 };
 
-/// What a caller has to look at before a line is decided, see [`crate::looks`].
+/// Globs and trees that a caller looks at before a line is decided, see [`crate::looks`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Looks {
     /// Globs of the shell, absolute: which links lead to what they match.

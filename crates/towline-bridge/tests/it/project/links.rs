@@ -153,8 +153,20 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 fn every_method_that_looks_at_a_path_is_in_the_table() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/project");
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let source = fs::read_to_string(entry.unwrap().path()).unwrap();
+    let mut folders = vec![folder];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push(path);
+            }
+        }
+    }
+    for file in files {
+        let source = fs::read_to_string(file).unwrap();
         let methods = source.split("    pub async fn ").skip(1);
         found.extend(methods.map(|rest| rest.split('(').next().unwrap().to_owned()));
     }

@@ -31,7 +31,7 @@ pub(super) fn operands<'w>(list: &str, arguments: &'w [Word]) -> Option<Vec<&'w 
     Some(operands)
 }
 
-/// What must stand behind a flag.
+/// The value that a flag needs.
 #[derive(Clone, Copy, PartialEq)]
 enum Value {
     None,
@@ -49,7 +49,7 @@ impl Value {
     }
 }
 
-/// What must stand in the word behind a flag. `None` where the flag, or the value that it has already, is not in the list.
+/// The value that a flag needs in the next word. `None` where the flag, or its value in the same word, is not in the list.
 fn flag(list: &str, text: &str) -> Option<Value> {
     if let Some((name, value)) = text.split_once('=').filter(|_| text.starts_with("--")) {
         let is_right = match find(list, name)? {

@@ -94,5 +94,5 @@ impl Walk<'_> {
     }
 }
 
-/// What begins something that the shell expands.
+/// Beginnings of an expansion.
 const OPENERS: &[&str] = &["$(", "${", "$[", "`", "<(", ">("];

@@ -1,4 +1,4 @@
-//! What happens inside of the sandbox: an agent gets command lines from a scripted model, and each is denied that it asks
+//! The part that runs inside of the sandbox: an agent gets command lines from a scripted model, and each is denied that it asks
 //! about.
 
 use std::{collections::BTreeMap, path::PathBuf};
@@ -21,7 +21,7 @@ pub(crate) struct Batch {
     pub(crate) lines: Vec<String>,
 }
 
-/// What became of a line, in the order of strictness.
+/// The outcome for a line, in the order of strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {

@@ -285,7 +285,7 @@ const VARIABLES: &[&str] = &[
     "RIPGREP_CONFIG_PATH",
 ];
 
-/// What starts the rest of the line.
+/// Programs that start the rest of the line.
 const WRAPPERS: &[&str] = &[
     "timeout 5",
     "timeout -k 1 5",

@@ -59,7 +59,7 @@ pub(crate) fn run(test: &str, file: &Path, programs: &[(&Path, &str)]) -> Output
     })
 }
 
-/// What this program is to do inside of the sandbox, if it is there.
+/// The input of this program inside of the sandbox; `None` outside of it.
 pub(crate) fn input() -> Option<String> {
     let path = env::var_os(VARIABLE)?;
     Some(fs::read_to_string(path).unwrap())

@@ -13,6 +13,7 @@ const ROUTES: &[(&str, &[&str])] = &[
     ("/api/file", &["directory", "path"]),
     ("/api/files", &["directory", "path"]),
     ("/api/past", &["directory"]),
+    ("/api/trust", &["directory"]),
 ];
 
 #[test]
