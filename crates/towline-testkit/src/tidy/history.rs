@@ -80,12 +80,12 @@ impl<'a> History<'a> {
         Ok(versions)
     }
 
-    /// The commits that modified, renamed or deleted a file below one of the folders, newest first. Merges are left out:
+    /// The commits that modified, renamed or deleted a file that one of the pathspecs matches, newest first. Merges are left out:
     /// they change nothing of their own.
     ///
     /// # Errors
     /// When git cannot be run.
-    pub fn changes(&self, folders: &[&str]) -> io::Result<Vec<Change>> {
+    pub fn changes(&self, pathspecs: &[&str]) -> io::Result<Vec<Change>> {
         let mut arguments = vec![
             "log",
             "--no-merges",
@@ -95,7 +95,7 @@ impl<'a> History<'a> {
             "--format=%x00%H%x00%B%x00",
             "--",
         ];
-        arguments.extend(folders);
+        arguments.extend(pathspecs);
         let log = self.git(&arguments)?;
         let parts: Vec<&str> = log.split('\0').skip(1).collect();
         let changes = parts.chunks_exact(3).map(|part| Change {
@@ -129,13 +129,13 @@ impl<'a> History<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::{env, fs};
 
     use super::History;
 
-    /// A repository with these commits: a message, and the files that it writes.
-    fn repository(commits: &[(&str, &[(&str, &str)])]) -> tempfile::TempDir {
+    /// A repository with these commits: a message, and the files that it writes, or removes where their text is empty.
+    pub(in crate::tidy) fn repository(commits: &[(&str, &[(&str, &str)])]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let history = History { root: root.path() };
         history.git(&["init", "-q", "-b", "main"]).unwrap();
@@ -143,7 +143,11 @@ mod tests {
             for (path, text) in *files {
                 let path = root.path().join(path);
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, text).unwrap();
+                if text.is_empty() {
+                    fs::remove_file(path).unwrap();
+                } else {
+                    fs::write(path, text).unwrap();
+                }
             }
             history.git(&["add", "-A"]).unwrap();
             let author = ["-c", "user.name=t", "-c", "user.email=t@localhost"];
