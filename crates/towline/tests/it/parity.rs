@@ -167,11 +167,15 @@ fn what_was_had_once_is_had_and_nothing_new_is_left_out() {
         return;
     };
     let versions = history.versions("crates/towline/tests/data/parity.toml");
-    for earlier in versions.unwrap() {
-        if earlier.text.contains(GUARD) {
-            let problems = loosened(&List::read(&earlier.text), &List::of_the_repository());
-            assert_eq!(problems, [""; 0], "since {}", earlier.commit);
-        }
+    let mut versions = versions.unwrap();
+    versions.retain(|earlier| earlier.text.contains(GUARD));
+    assert!(
+        !versions.is_empty(),
+        "no commit has a parity.toml with: {GUARD}"
+    );
+    for earlier in versions {
+        let problems = loosened(&List::read(&earlier.text), &List::of_the_repository());
+        assert_eq!(problems, [""; 0], "since {}", earlier.commit);
     }
 }
 
