@@ -1,6 +1,8 @@
 //! The tables of PROTOCOL.md, row by row: a statement of the checklist is shown by a test of its area, and a decision
 //! that is not built yet is marked so in both tables. `witnesses` knows which part a test runs.
 
+mod earlier;
+
 use std::{collections::BTreeMap, fmt, fs};
 
 use crate::{
