@@ -56,6 +56,11 @@ fn every_test_file_is_compiled() {
 }
 
 #[test]
+fn every_test_that_is_left_out_is_entered() {
+    check(&tidy::tests_enter_themselves(root()).unwrap());
+}
+
+#[test]
 fn what_a_library_offers_is_shown_by_an_example_that_runs() {
     check(&tidy::examples_run(root()).unwrap());
 }
