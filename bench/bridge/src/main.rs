@@ -38,7 +38,8 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("{error}");
-            ExitCode::FAILURE
+            // A bound that is missed is 1.
+            ExitCode::from(2)
         }
     }
 }

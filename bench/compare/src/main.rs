@@ -1,5 +1,5 @@
 //! Owns how the figures of two commits are held against each other: `compare BEFORE NOW`, two folders with a file of figures
-//! for each run (`bench/src/figures.rs`). Prints a table of medians and fails if one is worse than `BENCH_LEAST` allows.
+//! for each run (`bench/src/figures.rs`). Prints a table of medians and fails if one is worse than `BENCH_WORSE` allows.
 
 #[path = "../../src/report.rs"]
 mod report;
@@ -28,11 +28,11 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let [before, now] = &arguments[..] else {
         return Err("usage: towline-bench-compare BEFORE NOW".into());
     };
-    let least = match env::var("BENCH_LEAST") {
+    let most: f64 = match env::var("BENCH_WORSE") {
         Ok(text) => text
             .parse()
-            .map_err(|_| format!("BENCH_LEAST is no number: {text}"))?,
-        Err(_) => LEAST,
+            .map_err(|_| format!("BENCH_WORSE is no number: {text}"))?,
+        Err(_) => MOST_WORSE,
     };
     let rows = compare(&read(Path::new(before))?, &read(Path::new(now))?)?;
     print(&rows);
@@ -45,12 +45,12 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let worst = rows
         .iter()
         .filter(|row| row.key.whose == "ours")
-        .min_by(|a, b| a.ratio().total_cmp(&b.ratio()))
+        .max_by(|a, b| a.worse().total_cmp(&b.worse()))
         .ok_or("no figure is in both")?;
-    let is_good = worst.ratio() >= least;
+    let is_good = worst.worse() <= most;
     let verdict = if is_good { "good" } else { "WORSE" };
-    println!("\nat least {least}: {verdict}");
-    println!("worst ratio {:.2}: {}", worst.ratio(), worst.key.name);
+    println!("\nno figure worse by more than {most}%: {verdict}");
+    println!("worst by {:.1}%: {}", worst.worse(), worst.key.name);
     Ok(is_good)
 }
 
@@ -117,6 +117,21 @@ impl Row {
         };
         // Nothing by nothing: nothing has changed.
         if ratio.is_nan() { 1.0 } else { ratio }
+    }
+}
+
+impl Row {
+    /// By how many percent of what it was it is worse now; below 0 it is better.
+    fn worse(&self) -> f64 {
+        let (before, now) = (median(&self.before), median(&self.now));
+        let change = if self.key.is_better_higher {
+            before - now
+        } else {
+            now - before
+        };
+        // Of nothing, any change is without bounds.
+        let worse = 100.0 * change / before;
+        if worse.is_nan() { 0.0 } else { worse }
     }
 }
 
@@ -192,8 +207,8 @@ fn spread(values: &[f64]) -> f64 {
 
 /// Controls of a quiet machine change by less, in percent.
 const QUIET: f64 = 5.0;
-/// No more than a tenth worse.
-const LEAST: f64 = 0.9;
+/// No figure may be worse by more, in percent of what it was.
+const MOST_WORSE: f64 = 10.0;
 
 #[cfg(test)]
 mod tests {
@@ -223,6 +238,32 @@ mod tests {
             ratios(&[&fast, &short], &[&slow, &long]),
             [0.5, 10.0 / 30.0]
         );
+    }
+
+    #[test]
+    fn a_tenth_is_one_of_the_figure_itself_in_either_direction() {
+        let is_good = |direction: &str, before: u32, now: u32| {
+            let line = |value: u32| format!("ours\t{direction}\t{value}\tt");
+            let (before, now) = (figures(&[&line(before)]), figures(&[&line(now)]));
+            compare(&before, &now).unwrap()[0].worse() <= MOST_WORSE
+        };
+        for (direction, before, now, expected) in [
+            ("lower", 100, 110, true),
+            ("lower", 100, 111, false),
+            ("higher", 100, 90, true),
+            ("higher", 100, 89, false),
+            ("lower", 100, 1, true),
+            ("higher", 1, 100, true),
+            ("lower", 0, 0, true),
+            ("lower", 0, 1, false),
+            ("higher", 0, 1, true),
+        ] {
+            assert_eq!(
+                is_good(direction, before, now),
+                expected,
+                "{direction} {before} {now}"
+            );
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! It holds only what the Messages API takes, whatever is put in: each call has one result, at the beginning of the next
 //! message; an answer of thoughts alone, texts without words, results without a call and blocks of the wrong side are
-//! left out. One such block would have this request refused, and with it every later one.
+//! left out. One such block would have this request refused, and with it every later one. So would a host's marks for the
+//! prompt cache beside our own, of which the API takes four: they are taken off.
 //!
 //! A message that is complete is written once: a request shares its bytes.
 
@@ -50,7 +51,7 @@ impl History {
     /// Adds blocks to the user's side. Two messages in a row become one: the API wants them to take turns.
     pub(crate) fn push_user(&mut self, blocks: impl IntoIterator<Item = Json>) {
         let (mut results, mut said) = (Vec::new(), Vec::new());
-        for block in blocks {
+        for block in blocks.into_iter().map(outline::unmarked) {
             match Outline::of(&block) {
                 Outline::Result(id) => results.extend(self.take_result(&id, block)),
                 Outline::Text | Outline::Other => said.push(block),
@@ -74,7 +75,7 @@ impl History {
         let mut said = Vec::new();
         let mut calls = Vec::new();
         let mut is_mute = true;
-        for block in blocks {
+        for block in blocks.into_iter().map(outline::unmarked) {
             let outline = Outline::of(&block);
             is_mute &= matches!(outline, Outline::Blank | Outline::Thought);
             match outline {

@@ -20,7 +20,7 @@ pub use history::{Change, History, Version};
 pub use manifests::{manifest, manifests};
 pub use snapshots::snapshots_are_announced;
 pub use sources::{files_are_small, headers, module_names, protocol_is_pure};
-pub use tests_listed::tests_are_listed;
+pub use tests_listed::{tests_are_listed, tests_enter_themselves, the_list_comes_last};
 pub use words::{Counts, record_words, words};
 
 use std::{
@@ -55,7 +55,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A Rust file of the repository.
+/// A source file of the repository.
 struct Source {
     /// Its path from the root, with `/` on every system.
     path: String,
@@ -64,6 +64,11 @@ struct Source {
 
 /// All Rust files below the given folders of the root, in order of their paths. A folder that is not there has none.
 fn rust_files(root: &Path, folders: &[&str]) -> io::Result<Vec<Source>> {
+    source_files(root, folders, &["rs"])
+}
+
+/// The same for files whose names end in one of the extensions.
+fn source_files(root: &Path, folders: &[&str], extensions: &[&str]) -> io::Result<Vec<Source>> {
     let mut paths = Vec::new();
     for folder in folders {
         let folder = root.join(folder);
@@ -71,6 +76,11 @@ fn rust_files(root: &Path, folders: &[&str]) -> io::Result<Vec<Source>> {
             collect(&folder, &mut paths)?;
         }
     }
+    let is_meant = |path: &PathBuf| {
+        let extension = path.extension().unwrap_or_default();
+        extensions.iter().any(|meant| extension == *meant)
+    };
+    paths.retain(is_meant);
     paths.sort();
     paths
         .into_iter()
@@ -90,10 +100,11 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
         if entry.file_type()?.is_dir() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if !name.starts_with('.') && !NOT_OURS.contains(&&*name) {
+            let is_recorded = name == "data" && folder.ends_with("tests");
+            if !name.starts_with('.') && !NOT_OURS.contains(&&*name) && !is_recorded {
                 collect(&path, found)?;
             }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else {
             found.push(path);
         }
     }
@@ -140,8 +151,8 @@ fn is_name_part(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Folders that hold what was built or recorded, not source.
-const NOT_OURS: &[&str] = &["target", "data", "node_modules"];
+/// Folders that hold what was built or fetched, not source. `tests/data` holds what was recorded.
+const NOT_OURS: &[&str] = &["target", "node_modules"];
 
 #[cfg(test)]
 mod tests {

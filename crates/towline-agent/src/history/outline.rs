@@ -79,6 +79,31 @@ pub(super) fn result(block: Json, id: &str, sent_id: &str) -> Json {
     with_id(block, "tool_use_id", id, sent_id)
 }
 
+/// The block without marks for the prompt cache, its own and those of blocks inside of it. The input of a call stays.
+pub(super) fn unmarked(block: Json) -> Json {
+    if !block.as_str().contains("cache_control") {
+        return block;
+    }
+    let mut value: Value = serde_json::from_str(block.as_str()).unwrap_or_default();
+    unmark(&mut value);
+    Json::new(value.to_string()).unwrap_or(block)
+}
+
+fn unmark(value: &mut Value) {
+    match value {
+        Value::Array(blocks) => blocks.iter_mut().for_each(unmark),
+        Value::Object(fields) => {
+            fields.remove("cache_control");
+            let inside = ["content", "source"];
+            let inside = fields
+                .iter_mut()
+                .filter(|(name, _)| inside.contains(&name.as_str()));
+            inside.for_each(|(_, value)| unmark(value));
+        }
+        _ => {}
+    }
+}
+
 fn with_id(block: Json, name: &str, id: &str, sent_id: &str) -> Json {
     if id == sent_id {
         return block;

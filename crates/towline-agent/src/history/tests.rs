@@ -64,6 +64,39 @@ fn interrupted(id: &str) -> Value {
 }
 
 #[test]
+fn marks_for_the_prompt_cache_are_taken_off_and_inputs_stay_as_they_are() {
+    let mark = json!({"type": "ephemeral", "ttl": "1h"});
+    let marked = |mut block: Value| {
+        block["cache_control"] = mark.clone();
+        block
+    };
+    let call = |mark: Option<&Value>| {
+        let input = json!({"cache_control": "x", "content": {"cache_control": 1}});
+        let call = json!({"type": "tool_use", "id": "a", "name": "Bash", "input": input});
+        mark.map_or(call.clone(), |_| marked(call))
+    };
+    let document = |inside: Value| {
+        let source = json!({"type": "content", "content": [inside]});
+        json!({"type": "document", "source": source})
+    };
+    let of_blocks =
+        |inside: Value| json!({"type": "tool_result", "tool_use_id": "a", "content": [inside]});
+    check(
+        "on each kind of block",
+        &[
+            User(json!([marked(text("go")), document(marked(text("d")))])),
+            Assistant(json!([call(Some(&mark))])),
+            User(json!([marked(of_blocks(marked(text("r"))))])),
+        ],
+        &[
+            ("user", json!([text("go"), document(text("d"))])),
+            ("assistant", json!([call(None)])),
+            ("user", json!([of_blocks(text("r"))])),
+        ],
+    );
+}
+
+#[test]
 fn results_stand_in_front_one_for_each_call() {
     let go = || User(json!([text("go")]));
     check(

@@ -10,6 +10,7 @@ use std::{
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use towline_host::{AgentCommand, Event, Session, ToAgent, Wire as _};
+use towline_testkit::waiting::eventually;
 
 /// A shell script that is started like any agent. It lies in a folder of its own, which goes with it.
 pub(crate) struct ScriptedAgent {
@@ -133,14 +134,12 @@ pub(crate) async fn all_gone(ids: &[u32]) {
 
 /// The process ids that a script wrote to a file, once there are `count` of them.
 pub(crate) async fn ids_in(file: &Path, count: usize) -> Vec<u32> {
-    loop {
+    let ids = || -> Vec<u32> {
         let text = fs::read_to_string(file).unwrap_or_default();
-        let ids: Vec<_> = text.lines().filter_map(|id| id.parse().ok()).collect();
-        if ids.len() >= count {
-            return ids;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+        text.lines().filter_map(|id| id.parse().ok()).collect()
+    };
+    eventually("the process ids of a script", || ids().len() >= count).await;
+    ids()
 }
 
 /// All events to the end, in short.

@@ -10,6 +10,7 @@ use std::{
 
 use serde::Deserialize;
 use towline_host::{AgentCommand, Session, ToAgent, ToolServer, rmcp};
+use towline_testkit::waiting::eventually;
 
 use crate::agents::FakeAgent;
 
@@ -188,9 +189,7 @@ async fn a_call_that_never_ends_is_given_up_in_time() {
         r#""subtype":"error","request_id":"{id}","error":"The MCP server did not answer within 100 ms.""#
     );
     assert!(line.contains(&expected), "{line}");
-    while !given_up.load(Ordering::SeqCst) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("the call is given up", || given_up.load(Ordering::SeqCst)).await;
     let sum = conversation.call(3, "add", r#"{"a":2,"b":2}"#).await;
     assert!(sum.contains(r#""text":"4""#), "{sum}");
 }

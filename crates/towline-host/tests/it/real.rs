@@ -7,6 +7,7 @@ use towline_host::{AgentCommand, Event, SlashCommands, store::ListQuery};
 use towline_testkit::{
     real_cli::{RealCli, is_slow_wanted},
     script_api::{Reply, Script, ScriptApi},
+    waiting::eventually,
 };
 
 use crate::agents::all_gone;
@@ -132,13 +133,9 @@ async fn busy(room: &Room) -> (towline_host::Session, Vec<u32>) {
             break;
         }
     }
-    let ids = loop {
-        let ids = working_in(&room.cli.project());
-        if ids.len() >= 2 {
-            break ids;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    };
+    let ids = || working_in(&room.cli.project());
+    eventually("the command runs", || ids().len() >= 2).await;
+    let ids = ids();
     (session, ids)
 }
 

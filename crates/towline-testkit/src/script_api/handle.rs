@@ -136,11 +136,11 @@ impl ScriptApi {
         self.shared.state().record.after(0).cloned().collect()
     }
 
-    /// Why requests so far were refused, as the API would; none of them got a reply of the script.
+    /// Why requests so far were refused, as the API would; none of them got a reply of the script. It has those whose
+    /// requests the record has dropped, too.
     #[must_use]
     pub fn refusals(&self) -> Vec<String> {
-        let record = self.record().into_iter();
-        record.filter_map(|entry| entry.refused).collect()
+        self.shared.state().record.refusals()
     }
 
     /// Waits until so many requests of the conversation have come in, and gives them.

@@ -117,6 +117,8 @@ pub(super) struct Record {
     last: u64,
     pub(super) resets: u64,
     pub(super) dropped: u64,
+    /// Why requests were refused, by their numbers, also of those that were dropped since.
+    refusals: BTreeMap<u64, String>,
     most: usize,
     most_bytes: usize,
 }
@@ -129,6 +131,7 @@ impl Record {
             last: 0,
             resets: 0,
             dropped: 0,
+            refusals: BTreeMap::new(),
             most,
             most_bytes,
         }
@@ -158,6 +161,12 @@ impl Record {
 
     /// Says how a request ended, if it is still here.
     pub(super) fn update(&mut self, entry: &Recorded) {
+        if let Some(why) = &entry.refused
+            && entry.resets == self.resets
+            && self.refusals.len() < MOST_REFUSALS
+        {
+            self.refusals.insert(entry.index, why.clone());
+        }
         let mut entries = self.entries.iter_mut();
         let found = entries.find(|old| (old.index, old.resets) == (entry.index, entry.resets));
         if let Some(old) = found {
@@ -165,6 +174,10 @@ impl Record {
             old.status = entry.status;
             old.end = entry.end;
         }
+    }
+
+    pub(super) fn refusals(&self) -> Vec<String> {
+        self.refusals.values().cloned().collect()
     }
 
     pub(super) fn after(&self, index: u64) -> impl Iterator<Item = &Recorded> {
@@ -179,6 +192,8 @@ impl Record {
     }
 }
 
+/// Enough to see that requests are refused, and why.
+const MOST_REFUSALS: usize = 1_000;
 /// What is written in the place of a secret.
 const REDACTED: &str = "(redacted)";
 
@@ -229,6 +244,21 @@ mod tests {
         };
         record.add(entry.clone());
         entry
+    }
+
+    #[test]
+    fn a_refusal_is_remembered_when_its_request_is_dropped() {
+        let mut record = Record::new(1, 999);
+        let mut refused = add(&mut record);
+        refused.refused = Some("why".to_owned());
+        record.update(&refused);
+        record.update(&refused);
+        add(&mut record);
+        assert_eq!(record.dropped, 1);
+        assert_eq!(record.refusals(), ["why"]);
+        record.clear();
+        record.update(&refused);
+        assert_eq!(record.refusals(), [""; 0]);
     }
 
     #[test]

@@ -28,6 +28,17 @@ fn compare(script: &str, workflow: &str) -> Vec<Problem> {
             "keep `steps=(…)` in the script, and `run: bash .ci/run ${{ matrix.steps }}` in the workflow",
         ));
     }
+    for (index, line) in workflow.lines().enumerate() {
+        let line = line.trim().trim_start_matches("- ");
+        let is_condition = line.starts_with("if:") || line.starts_with("continue-on-error:");
+        if is_condition && !CONDITIONS.contains(&line) {
+            problems.push(Problem::new(
+                format!("{WORKFLOW}:{}", index + 1),
+                format!("`{line}` can make a run green without its checks"),
+                "take the condition away; those of steps that check nothing are listed in CONDITIONS",
+            ));
+        }
+    }
     for step in made.difference(&named) {
         let remedy = format!("add `- {step}` to the steps of the job");
         problems.push(Problem::new(
@@ -54,6 +65,12 @@ fn matrix(workflow: &str) -> impl Iterator<Item = &str> {
     list.take_while(|line| line.starts_with("- ") || line.starts_with('#'))
         .filter_map(|line| line.strip_prefix("- "))
 }
+
+/// Conditions of steps that fetch a compiler or keep what a failure left.
+const CONDITIONS: &[&str] = &[
+    "if: matrix.steps == 'fuzz'",
+    "if: failure() && matrix.steps == 'fuzz'",
+];
 
 const SCRIPT: &str = ".ci/run";
 const WORKFLOW: &str = ".github/workflows/ci.yml";
@@ -87,5 +104,18 @@ mod tests {
             ["`lint` is no step"]
         );
         assert_eq!(broken("jobs:\n").len(), 4);
+        let sound = workflow("  - format\n  - tests slow-tests\n");
+        for condition in ["if: false", "continue-on-error: true"] {
+            assert_eq!(
+                broken(&format!("{sound}    {condition}\n")),
+                [format!(
+                    "`{condition}` can make a run green without its checks"
+                )]
+            );
+        }
+        assert_eq!(
+            broken(&format!("{sound}  - if: matrix.steps == 'fuzz'\n")),
+            [""; 0]
+        );
     }
 }

@@ -9,7 +9,7 @@ use super::{History, Problem, history::Change};
 /// # Errors
 /// When the history cannot be read.
 pub fn snapshots_are_announced(history: History<'_>) -> io::Result<Vec<Problem>> {
-    let changes = history.changes(FOLDERS)?;
+    let changes = history.changes(FILES)?;
     Ok(changes.iter().flat_map(unannounced).collect())
 }
 
@@ -29,12 +29,47 @@ fn unannounced(change: &Change) -> Vec<Problem> {
     problems.collect()
 }
 
-/// Where snapshots are, as git is asked for them.
-const FOLDERS: &[&str] = &["crates/*/tests/snapshots", "crates/*/tests/data/logs"];
+/// Where snapshots are, as git is asked for them. A star alone would match the folders, and no file is called like them.
+const FILES: &[&str] = &[
+    ":(glob)crates/*/tests/snapshots/**",
+    ":(glob)crates/*/tests/data/logs/**",
+];
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, unannounced};
+    use super::{Change, snapshots_are_announced, unannounced};
+    use crate::tidy::{History, history::tests::repository};
+
+    #[test]
+    fn a_snapshot_of_any_crate_that_changes_or_goes_is_found_in_a_repository() {
+        let (help, openapi, log) = (
+            "crates/towline/tests/snapshots/help.snap",
+            "crates/towline-bridge/tests/snapshots/deep/openapi.snap",
+            "crates/towline/tests/data/logs/004/shown.json",
+        );
+        let root = repository(&[
+            ("add", &[(help, "1"), (openapi, "1"), (log, "1")]),
+            ("one: something else", &[(help, "2")]),
+            ("two: something else", &[(openapi, "")]),
+            ("three: something else", &[(log, "2")]),
+            ("four: help.snap has a flag more", &[(help, "3")]),
+            (
+                "five: a file beside",
+                &[("crates/towline/tests/help.snap", "1")],
+            ),
+        ]);
+        let history = History::open(root.path()).unwrap().unwrap();
+        let broken: Vec<String> = snapshots_are_announced(history)
+            .unwrap()
+            .into_iter()
+            .map(|problem| problem.broken)
+            .collect();
+        let expected = [log, openapi, help];
+        assert_eq!(
+            broken,
+            expected.map(|path| format!("changes {path} and does not say so"))
+        );
+    }
 
     #[test]
     fn a_change_that_is_not_told_is_found() {

@@ -1,8 +1,11 @@
-//! Test files: a file that no module names is compiled by nobody, and its tests never run.
+//! Tests that would run nowhere: in a file that no module names, marked `#[ignore]`, or slow without an entry in the
+//! registry of tests that did not run.
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::{collections::BTreeMap, fs, io, path::Path};
 
-use super::{Problem, declared_modules, rust_files};
+use super::{
+    Problem, Source, crate_folders, declared_modules, from_root, is_name_part, rust_files,
+};
 
 /// Every file below `tests/it` is declared by its parent module, and `tests` holds no other binary, but for those that
 /// people call by name.
@@ -51,6 +54,63 @@ pub fn tests_are_listed(root: &Path) -> io::Result<Vec<Problem>> {
     Ok(problems)
 }
 
+/// A test that is left out enters itself through `not_run`, so that `.ci/run` runs it: none is `#[ignore]`d, and no file
+/// outside of the kit reads the variable for slow tests.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn tests_enter_themselves(root: &Path) -> io::Result<Vec<Problem>> {
+    let files = rust_files(root, &["crates", "bench", "fuzz"])?;
+    Ok(files.iter().flat_map(left_out_unseen).collect())
+}
+
+fn left_out_unseen(file: &Source) -> Vec<Problem> {
+    let may_read = file.path.starts_with("crates/towline-testkit/");
+    let mut problems = Vec::new();
+    for (index, line) in file.text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or_default();
+        let attribute = code.trim_start().strip_prefix("#[");
+        let is_ignored = attribute.is_some_and(|attribute| {
+            // Every other piece is the text of a string.
+            let pieces = attribute.split('"').step_by(2);
+            let mut words = pieces.flat_map(|piece| piece.split(|letter| !is_name_part(letter)));
+            words.any(|word| word == "ignore")
+        });
+        if is_ignored || !may_read && code.contains(SLOW) {
+            problems.push(Problem::new(
+                format!("{}:{}", file.path, index + 1),
+                "can leave a test out, and no list has it",
+                "ask `real_cli::is_slow_wanted`, or `not_run::enter`: `.ci/run` runs what is entered",
+            ));
+        }
+    }
+    problems
+}
+
+/// The program that lists the tests that did not run is the last one that cargo runs, which takes crates, and the test
+/// programs of a crate, in the order of their names.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn the_list_comes_last(root: &Path) -> io::Result<Vec<Problem>> {
+    let crates = crate_folders(root)?;
+    let last_crate = crates.iter().map(|folder| from_root(root, folder)).max();
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(root.join(LISTING_CRATE).join("tests"))? {
+        programs.push(entry?.path().with_extension(""));
+    }
+    let last_program = programs.iter().max().and_then(|path| path.file_name());
+    let mut problems = Vec::new();
+    if last_crate.as_deref() != Some(LISTING_CRATE) || last_program != Some("not_run".as_ref()) {
+        problems.push(Problem::new(
+            format!("{LISTING_CRATE}/tests/not_run.rs"),
+            "is not the last test program, so that what comes behind it is missing in its list",
+            "name the new crate or program so that it sorts before, or move the listing behind it",
+        ));
+    }
+    Ok(problems)
+}
+
 /// The file that must declare this one, and under which name; nothing for the root of the binary.
 fn parent_module(path: &str) -> Option<(String, &str)> {
     let (folder, file) = path.rsplit_once('/')?;
@@ -74,11 +134,57 @@ const CALLED_BY_NAME: &[(&str, &str)] = &[
     ),
 ];
 
+const LISTING_CRATE: &str = "crates/towline-testkit";
+/// The variable that asks for slow tests.
+const SLOW: &str = "TOWLINE_SLOW";
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::tests_are_listed;
+    use super::{LISTING_CRATE, Source, left_out_unseen, tests_are_listed, the_list_comes_last};
+
+    #[test]
+    fn a_crate_or_a_test_program_behind_the_list_is_found() {
+        let found = |folders: &[&str]| {
+            let root = tempfile::tempdir().unwrap();
+            for folder in folders {
+                fs::create_dir_all(root.path().join(folder)).unwrap();
+            }
+            the_list_comes_last(root.path()).unwrap().len()
+        };
+        let sound = format!("{LISTING_CRATE}/tests/not_run");
+        let program = |name: &str| format!("{LISTING_CRATE}/tests/{name}");
+        assert_eq!(found(&[&sound, &program("it"), "crates/towline-host"]), 0);
+        assert_eq!(found(&[&sound, "crates/towline-worker"]), 1);
+        assert_eq!(found(&[&sound, &program("other")]), 1);
+    }
+
+    #[test]
+    fn a_test_that_is_left_out_in_its_own_way_is_found() {
+        let count = |path: &str, text: &str| {
+            let (path, text) = (path.to_owned(), text.to_owned());
+            left_out_unseen(&Source { path, text }).len()
+        };
+        let reads = "if env::var_os(\"TOWLINE_SLOW\").is_none() {";
+        for (text, expected) in [
+            (reads, 1),
+            ("#[test]\n#[ignore]\n    #[ignore = \"slow\"]", 2),
+            ("#[cfg_attr(windows, ignore)]", 1),
+            (
+                "//! `TOWLINE_SLOW=1`\n// #[ignore]\n#[expect(x, reason = \"ignore\")]",
+                0,
+            ),
+            ("#[tokio::test]\nlet ignore = 1;", 0),
+        ] {
+            assert_eq!(
+                count("crates/towline/tests/it/a.rs", text),
+                expected,
+                "{text}"
+            );
+        }
+        assert_eq!(count("crates/towline-testkit/src/real_cli.rs", reads), 0);
+    }
 
     #[test]
     fn forgotten_files_are_found_at_every_depth() {

@@ -7,9 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{History, Problem, Source, crate_folders, from_root, is_name_part, rust_files};
+use super::{
+    History, Problem, Source, crate_folders, from_root, is_name_part, rust_files, source_files,
+};
 
 /// The counts of a crate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,10 +25,16 @@ pub struct Counts {
     pub renamed_imports: u32,
     /// Calls of `sleep` in test files.
     pub sleeps: u32,
+    /// Comment lines of both kinds in the page and its tests.
+    #[serde(default)]
+    pub page: u32,
 }
 
 /// Counts by the names of crates.
 type Record = BTreeMap<String, Counts>;
+
+/// An earlier record: it may lack kinds that are counted by now.
+type Earlier = BTreeMap<String, BTreeMap<String, u32>>;
 
 impl Counts {
     fn of(file: &Source) -> Self {
@@ -34,15 +42,33 @@ impl Counts {
             renamed_imports: renamed_imports(&file.text),
             ..Self::default()
         };
-        let is_test = file.path.contains("/tests/") || file.path.ends_with("/tests.rs");
+        let mut is_test = file.path.contains("/tests/") || file.path.ends_with("/tests.rs");
+        let mut block = Block::default();
         for line in file.text.lines() {
-            let comment = comment(line);
+            let comment = block.comment(line);
             counts.persons += u32::from(comment.is_some_and(names_a_person));
-            counts.what_who += u32::from(begins_with_what_or_who(line));
+            counts.what_who += u32::from(doc(line, comment).is_some_and(begins_with_what_or_who));
             let code = comment.map_or(line, |comment| &line[..line.len() - comment.len()]);
+            // Tests stand last in a file.
+            is_test |= line.starts_with("mod tests {");
             counts.sleeps += u32::from(is_test && sleeps(code));
         }
         counts
+    }
+
+    fn of_page(file: &Source) -> Self {
+        let mut block = Block::default();
+        let is_counted = |line: &str| {
+            let comment = block.comment(line);
+            comment.is_some_and(|comment| {
+                names_a_person(comment) || begins_with_what_or_who(words_of(comment))
+            })
+        };
+        let lines = file.text.lines().map(is_counted);
+        Self {
+            page: lines.map(u32::from).sum(),
+            ..Self::default()
+        }
     }
 
     fn add(&mut self, other: Self) {
@@ -51,17 +77,18 @@ impl Counts {
         }
     }
 
-    fn each(self) -> [(&'static str, u32); 4] {
+    fn each(self) -> [(&'static str, u32); 5] {
         let mut counts = self;
         counts.each_mut().map(|(name, count)| (name, *count))
     }
 
-    fn each_mut(&mut self) -> [(&'static str, &mut u32); 4] {
+    fn each_mut(&mut self) -> [(&'static str, &mut u32); 5] {
         [
             ("persons", &mut self.persons),
             ("what_who", &mut self.what_who),
             ("renamed_imports", &mut self.renamed_imports),
             ("sleeps", &mut self.sleeps),
+            ("page", &mut self.page),
         ]
     }
 }
@@ -72,7 +99,7 @@ impl Counts {
 /// # Errors
 /// When a file cannot be read.
 pub fn words(root: &Path, history: Option<History<'_>>) -> io::Result<Vec<Problem>> {
-    let recorded = read(&fs::read_to_string(root.join(RECORD))?)?;
+    let recorded: Record = read(&fs::read_to_string(root.join(RECORD))?)?;
     let mut problems = differences(&recorded, &count(root)?);
     if let Some(history) = history {
         for earlier in history.versions(RECORD)? {
@@ -92,7 +119,7 @@ pub fn record_words(root: &Path) -> io::Result<()> {
     fs::write(root.join(RECORD), format!("{HEAD}{text}"))
 }
 
-fn read(text: &str) -> io::Result<Record> {
+fn read<T: DeserializeOwned>(text: &str) -> io::Result<T> {
     toml::from_str(text).map_err(|error| io::Error::other(format!("{RECORD}: {error}")))
 }
 
@@ -106,6 +133,14 @@ fn count(root: &Path) -> io::Result<Record> {
         let mut counts = Counts::default();
         for file in rust_files(root, &[&path])? {
             counts.add(Counts::of(&file));
+        }
+        for file in source_files(root, &[&path], &["js", "mjs"])? {
+            let is_ours = !file.path.contains(VENDOR);
+            counts.add(if is_ours {
+                Counts::of_page(&file)
+            } else {
+                Counts::default()
+            });
         }
         let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
         record.insert(name, counts);
@@ -138,26 +173,32 @@ fn differences(recorded: &Record, counted: &Record) -> Vec<Problem> {
     problems
 }
 
-/// Counts that the record allows and an earlier one did not.
-fn raised(place: &str, earlier: &Record, now: &Record) -> Vec<Problem> {
-    let mut pairs: Vec<(&str, Counts, Counts)> = Vec::new();
+/// Counts that the record allows and an earlier one did not. A kind that was not counted then bounds nothing.
+fn raised(place: &str, earlier: &Earlier, now: &Record) -> Vec<Problem> {
+    let mut all = BTreeMap::<String, u32>::new();
+    for (kind, count) in earlier.values().flatten() {
+        *all.entry(kind.clone()).or_default() += count;
+    }
+    let mut pairs: Vec<(&str, &BTreeMap<String, u32>, Counts)> = Vec::new();
     for (name, counts) in now {
         if let Some(before) = earlier.get(name) {
-            pairs.push((name, *before, *counts));
+            pairs.push((name, before, *counts));
         }
     }
-    pairs.push(("all crates", sum(earlier), sum(now)));
+    pairs.push(("all crates", &all, sum(now)));
     let mut problems = Vec::new();
+    let mut problem =
+        |broken| problems.push(Problem::new(place, broken, "these counts may only fall"));
     for (name, before, now) in pairs {
-        for ((kind, now), (_, before)) in now.each().into_iter().zip(before.each()) {
-            if now > before {
-                problems.push(Problem::new(
-                    place,
-                    format!("{kind} of {name} rose from {before} to {now}"),
-                    "these counts may only fall",
-                ));
+        for (kind, now) in now.each() {
+            if let Some(before) = before.get(kind).filter(|before| now > **before) {
+                problem(format!("{kind} of {name} rose from {before} to {now}"));
             }
         }
+    }
+    let kinds = Counts::default().each().map(|(kind, _)| kind);
+    for kind in all.keys().filter(|kind| !kinds.contains(&kind.as_str())) {
+        problem(format!("{kind} are not counted any more"));
     }
     problems
 }
@@ -170,14 +211,47 @@ fn sum(record: &Record) -> Counts {
     sum
 }
 
-/// The comment of a line, from its slashes on.
-fn comment(line: &str) -> Option<&str> {
-    let text = line.trim_start();
-    if text.starts_with("//") {
-        return Some(text);
+/// Whether the lines so far have left a comment open.
+#[derive(Default)]
+struct Block {
+    is_open: bool,
+}
+
+impl Block {
+    /// The comment of the next line, from where it begins to the line's end.
+    fn comment<'a>(&mut self, line: &'a str) -> Option<&'a str> {
+        let text = line.trim_start();
+        let found = if self.is_open || text.starts_with("//") || text.starts_with("/*") {
+            Some(text)
+        } else {
+            // Not the slashes of an address or a glob.
+            [" // ", " /* "]
+                .iter()
+                .filter_map(|begin| line.find(begin))
+                .min()
+                .map(|at| &line[at + 1..])
+        };
+        let begins = found.is_some_and(|comment| self.is_open || comment.starts_with("/*"));
+        self.is_open = begins && !text.contains("*/");
+        found
     }
-    // Not the slashes of an address.
-    line.find(" // ").map(|at| &line[at + 1..])
+}
+
+/// The words of a documentation line: a comment or an attribute.
+fn doc<'a>(line: &'a str, comment: Option<&'a str>) -> Option<&'a str> {
+    let attribute = line.trim_start().strip_prefix("#[doc");
+    if let Some(text) = attribute.and_then(|text| text.trim_start().strip_prefix("=")) {
+        return Some(text.trim_start().trim_start_matches(['r', '#', '"', ' ']));
+    }
+    let is_doc = |comment: &&str| DOC.iter().any(|begin| comment.starts_with(begin));
+    comment.filter(is_doc).map(words_of)
+}
+
+/// A comment without its signs.
+fn words_of(comment: &str) -> &str {
+    let mut signs = DOC.iter().chain(&["//", "/*"]);
+    let words = signs.find_map(|begin| comment.strip_prefix(begin));
+    words.unwrap_or(comment).trim_start()
 }
 
 fn names_a_person(comment: &str) -> bool {
@@ -189,22 +263,16 @@ fn names_a_person(comment: &str) -> bool {
     })
 }
 
-fn begins_with_what_or_who(line: &str) -> bool {
-    let line = line.trim_start();
-    let doc = line
-        .strip_prefix("///")
-        .or_else(|| line.strip_prefix("//!"));
-    let mut words = doc
-        .unwrap_or_default()
-        .trim_start()
-        .split(|letter: char| !is_name_part(letter));
-    words
-        .next()
-        .is_some_and(|word| word == "What" || word == "Who")
+fn begins_with_what_or_who(words: &str) -> bool {
+    let first = words.split(|letter: char| !is_name_part(letter)).next();
+    first.is_some_and(|word| word == "What" || word == "Who")
 }
 
-/// Whether `sleep(` is called: a function, not the method of a script in a string.
+/// Whether `sleep(` is called: a function, not the method of a script in a string. To wait for what never comes is the same.
 fn sleeps(code: &str) -> bool {
+    if code.contains("timeout(") && (code.contains("pending(") || code.contains("pending::<")) {
+        return true;
+    }
     code.match_indices("sleep(").any(|(at, _)| {
         let before = code[..at].chars().next_back();
         before.is_none_or(|before| before == ':' || before.is_whitespace())
@@ -221,7 +289,8 @@ fn renamed_imports(text: &str) -> u32 {
             Some(rest) => rest,
             None => line,
         };
-        is_import |= line.trim_start().starts_with("use ");
+        let begin = line.trim_start();
+        is_import |= begin.starts_with("use ") || begin.starts_with("extern crate ");
         if !is_import {
             continue;
         }
@@ -238,6 +307,10 @@ fn renamed_imports(text: &str) -> u32 {
 }
 
 const PERSONS: &[&str] = &["nobody", "somebody", "whoever", "anybody"];
+/// Signs of documentation; the last one of a line inside of a block.
+const DOC: [&str; 5] = ["///", "//!", "/**", "/*!", "*"];
+/// Programs of others that the page has.
+const VENDOR: &str = "/page/vendor/";
 const RECORD: &str = "crates/towline-testkit/words.toml";
 const HEAD: &str = "\
 # Habits that the code is to lose, counted for each crate (src/tidy/words.rs says how). The counts may only fall:
@@ -248,6 +321,8 @@ const HEAD: &str = "\
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::{Counts, Record, Source, differences, raised};
 
     fn check(path: &str, text: &str, expected: Counts) {
@@ -282,6 +357,18 @@ mod tests {
                     ..none
                 },
             ),
+            ("/* nobody */ let x = 1;\u{20}/* somebody */", persons(1)),
+            ("/* one\n   anybody\n*/ let y;\nlet nobody = 1;", persons(1)),
+            (
+                "let x = 1;\u{20}/* nobody */\nlet nobody = \"a/*\";",
+                persons(1),
+            ),
+            ("/** What it is. */\n/*!\n * Who asks.\n */", what_who(2)),
+            (
+                "#[doc = \"What it is\"]\n#![doc = \"-\"]\n#[doc=r\"Who\"]",
+                what_who(2),
+            ),
+            ("extern crate a as b;\nextern crate c;", renamed(1)),
             ("use a::B as C;", renamed(1)),
             (
                 "pub(crate) use a::{\n    B as C,\n    D as _, e::F as G,\n};\nlet x = y as u64;",
@@ -291,9 +378,17 @@ mod tests {
         ] {
             check("crates/a/src/b.rs", text, expected);
         }
-        let sleeping =
-            "std::thread::sleep(d);\nsleep(d).await;\n\"import time; time.sleep(1)\";\n// sleep(d)";
+        // Put together, else they would be counted here.
+        let sleep = concat!("sl", "eep(d)");
+        let never = concat!("timeout", "(d, pending::<()>())");
+        let sleeping = &format!(
+            "std::thread::{sleep};\n{sleep}.await;\n\"import time; time.{sleep}\";\n// {sleep}"
+        );
         check("crates/a/src/b.rs", sleeping, none);
+        for inside in [sleep, never] {
+            let text = format!("{inside};\nmod tests {{\n    {inside};\n}}");
+            check("crates/a/src/b.rs", &text, Counts { sleeps: 1, ..none });
+        }
         check(
             "crates/a/tests/it/b.rs",
             sleeping,
@@ -304,6 +399,16 @@ mod tests {
             sleeping,
             Counts { sleeps: 2, ..none },
         );
+    }
+
+    #[test]
+    fn comments_of_the_page_are_counted() {
+        let file = Source {
+            path: "crates/a/page/b.js".to_owned(),
+            text: "// What it is.\nask();\u{20}// nobody\n/** Who. */\n/*\n * somebody\n */\nlet nobody;\u{20}// So what."
+                .to_owned(),
+        };
+        assert_eq!(Counts::of_page(&file).page, 4);
     }
 
     fn record(crates: &[(&str, u32)]) -> Record {
@@ -343,8 +448,13 @@ mod tests {
 
     #[test]
     fn nothing_rises_whatever_is_moved() {
-        let broken = |earlier: &[_], now: &[_]| -> Vec<String> {
-            let problems = raised("then", &record(earlier), &record(now)).into_iter();
+        let broken = |earlier: &[(&str, u32)], now: &[_]| -> Vec<String> {
+            let earlier = earlier.iter().map(|(name, persons)| {
+                let kinds = BTreeMap::from([("persons".to_owned(), *persons)]);
+                (<&str>::to_string(name), kinds)
+            });
+            let earlier = earlier.collect();
+            let problems = raised("then", &earlier, &record(now)).into_iter();
             problems.map(|problem| problem.broken).collect()
         };
         assert_eq!(
@@ -361,5 +471,9 @@ mod tests {
             broken(&[("a", 5), ("b", 1)], &[("a", 4), ("b", 2)]),
             ["persons of b rose from 1 to 2"]
         );
+        let kinds = BTreeMap::from([("riddles".to_owned(), 1)]);
+        let earlier = BTreeMap::from([("a".to_owned(), kinds)]);
+        let problems = raised("then", &earlier, &record(&[("a", 5)]));
+        assert_eq!(problems[0].broken, "riddles are not counted any more");
     }
 }

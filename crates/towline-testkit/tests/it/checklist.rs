@@ -1,6 +1,8 @@
 //! The tables of PROTOCOL.md, row by row: a statement of the checklist is shown by a test of its area, and a decision
 //! that is not built yet is marked so in both tables. `witnesses` knows which part a test runs.
 
+mod earlier;
+
 use std::{collections::BTreeMap, fmt, fs};
 
 use crate::{
@@ -24,6 +26,7 @@ fn every_statement_is_shown_by_a_test_of_its_area() {
     let (differences, malformed) = differences(&document);
     problems.extend(malformed);
     problems.extend(rows.iter().flat_map(|row| contradicts(row, &differences)));
+    problems.extend(untold(&differences, &rows));
     let list: String = problems.iter().map(|one| format!("\n  {one}")).collect();
     assert!(problems.is_empty(), "{} to fix:{list}", problems.len());
     assert!(rows.len() > 700, "only {} statements are read", rows.len());
@@ -237,6 +240,26 @@ fn contradicts(row: &Row, decisions: &BTreeMap<String, Built>) -> Vec<Problem> {
         .collect()
 }
 
+/// Problems of decisions that are not all built, where no statement says so: then they could be told as built unseen.
+fn untold(decisions: &BTreeMap<String, Built>, rows: &[Row]) -> Vec<Problem> {
+    let not_built = rows
+        .iter()
+        .filter(|row| matches!(row.shown, Shown::NotBuilt));
+    let told: Vec<&str> = not_built.flat_map(Row::pointers).collect();
+    let is_told = |number: &str, built: &Built| *built == Built::All || told.contains(&number);
+    decisions
+        .iter()
+        .filter(|(number, built)| !is_told(number, built))
+        .map(|(number, _)| Problem {
+            line: 0,
+            statement: format!("row {number}"),
+            message: format!(
+                "it is not all built, and no statement with {NOT_BUILT} points to it: write one that ends with [A{number}]"
+            ),
+        })
+        .collect()
+}
+
 /// The rows of all tables of a section, with their lines.
 fn section(document: &str, title: &str) -> Vec<(usize, Vec<String>)> {
     let lines = (1..).zip(document.lines());
@@ -401,6 +424,12 @@ fn a_statement_and_the_decision_that_it_points_to_agree_on_what_is_built() {
         assert_eq!(told.is_empty(), expected.is_empty(), "{decision}: {told:?}");
         assert!(told.iter().all(|told| told.contains(expected)), "{told:?}");
     }
+    let (rows, _) = checklist("## The checklist\n| It works [A9] [A7] | agent | · |\n");
+    let decisions = |built| BTreeMap::from([("7".to_owned(), built), ("8".to_owned(), Built::All)]);
+    assert_eq!(untold(&decisions(Built::Some), &rows), []);
+    assert_eq!(untold(&decisions(Built::All), &[]), []);
+    let problems = untold(&decisions(Built::None), &[]);
+    assert!(problems[0].message.contains("points to it"), "{problems:?}");
     let (rows, _) = checklist("## The checklist\n| It works [A99] | host | · |\n");
     let problems = contradicts(&rows[0], &BTreeMap::new());
     assert!(problems[0].message.contains("points to no row"));

@@ -6,6 +6,8 @@
 )]
 
 mod checklist;
+#[cfg(target_os = "linux")]
+mod ci;
 mod client;
 mod documents;
 mod fake_agent;

@@ -56,6 +56,16 @@ fn every_test_file_is_compiled() {
 }
 
 #[test]
+fn every_test_that_is_left_out_is_entered() {
+    check(&tidy::tests_enter_themselves(root()).unwrap());
+}
+
+#[test]
+fn the_list_of_tests_that_did_not_run_is_made_last() {
+    check(&tidy::the_list_comes_last(root()).unwrap());
+}
+
+#[test]
 fn what_a_library_offers_is_shown_by_an_example_that_runs() {
     check(&tidy::examples_run(root()).unwrap());
 }

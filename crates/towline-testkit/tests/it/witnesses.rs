@@ -2,11 +2,16 @@
 //! the statement.
 //!
 //! A library is run by any test of its crate. The agent and the bridge are programs: only a test that starts the program
-//! runs them, so unit tests of their crates stand beside such a test and do not replace it.
+//! runs them, so unit tests of their crates stand beside such a test and do not replace it. A test starts it itself, or by a
+//! function of its file.
+
+mod calls;
 
 use std::{fmt, fs, path::Path};
 
 use crate::documents::{ROOT, conversations_had, source_of};
+
+use calls::text_of_test;
 
 /// Areas of statements.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +26,7 @@ pub(crate) enum Area {
 }
 
 impl Area {
-    const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Protocol,
         Self::Host,
         Self::Permission,
@@ -128,68 +133,73 @@ fn read<'a>(list: &'a str, found: &mut Vec<Witness>) -> Option<&'a str> {
 
 impl Witness {
     /// The parts that it runs; none for one that only stands beside another. An error if it does not exist.
-    pub(crate) fn runs(&self) -> Result<&'static [Area], String> {
+    pub(crate) fn runs(&self) -> Result<Vec<Area>, String> {
         match self {
-            Self::Conversation(trace) if conversations_had().contains(trace) => Ok(&[Area::Agent]),
+            Self::Conversation(trace) if conversations_had().contains(trace) => {
+                Ok(vec![Area::Agent])
+            }
             Self::Conversation(trace) => Err(format!(
                 "{trace} is not in parity.toml: name a conversation that the agent has"
             )),
-            Self::Documentation(item) if is_documented(item) => Ok(&[Area::Protocol]),
+            Self::Documentation(item) if is_documented(item) => Ok(vec![Area::Protocol]),
             Self::Documentation(item) => Err(format!(
                 "{item} is not in the documentation of towline-protocol: name an item that has an example"
             )),
             Self::Test { place, test } => {
-                let areas = runs_of(place)?;
+                let part = part_of(place)?;
                 let source = source_of(place).ok_or_else(|| {
                     format!("{place} is no module: name the file that has the test")
                 })?;
-                if has_test(&source, test) {
-                    Ok(areas)
-                } else {
-                    Err(format!(
-                        "{place} has no test `{test}`: name one that is there"
-                    ))
-                }
+                let text = text_of_test(&source, test).ok_or_else(|| {
+                    format!("{place} has no test `{test}`: name one that is there")
+                })?;
+                Ok(match part {
+                    Part::Library(area) => vec![area],
+                    Part::Pieces => Vec::new(),
+                    Part::Programs(starts) => started(starts, &text),
+                })
             }
         }
     }
 }
 
-/// The parts that the tests of a place run.
-fn runs_of(place: &str) -> Result<&'static [Area], String> {
+/// The kind of place that a test stands in.
+enum Part {
+    /// A library, which each of them runs.
+    Library(Area),
+    /// Parts of a program, which none of them starts.
+    Pieces,
+    /// Programs, which one of them runs if it has these words.
+    Programs(&'static [Start]),
+}
+
+fn part_of(place: &str) -> Result<Part, String> {
     let (name, module) = place.split_once('/').unwrap_or(("protocol", place));
     match name {
-        "protocol" => Ok(&[Area::Protocol]),
-        "host" => Ok(&[Area::Host]),
-        "permission" => Ok(&[Area::Permission]),
-        "store" => Ok(&[Area::Store]),
-        "agent" | "bridge" => Ok(&[]),
-        "towline" if module.starts_with("src/") => Ok(&[]),
+        "protocol" => Ok(Part::Library(Area::Protocol)),
+        "host" => Ok(Part::Library(Area::Host)),
+        "permission" => Ok(Part::Library(Area::Permission)),
+        "store" => Ok(Part::Library(Area::Store)),
+        "agent" | "bridge" => Ok(Part::Pieces),
+        "towline" if module.starts_with("src/") => Ok(Part::Pieces),
         "towline" => {
-            let found = MODULES.iter().find(|(name, ..)| *name == module);
-            let (_, areas, _) = found.ok_or_else(|| {
+            let found = MODULES.iter().find(|(name, _)| *name == module);
+            let (_, starts) = found.ok_or_else(|| {
                 format!(
                     "crates/towline/tests/it has no module `{module}` in MODULES of witnesses.rs: add it there with the \
                      parts that it runs"
                 )
             })?;
-            Ok(areas)
+            Ok(Part::Programs(starts))
         }
         other => Err(format!("there is no crate `{other}`")),
     }
 }
 
-/// Whether a source has a test of this name: a function behind an attribute that makes it one.
-fn has_test(source: &str, name: &str) -> bool {
-    let Some((before, _)) = source.split_once(&format!("fn {name}(")) else {
-        return false;
-    };
-    // The name may stand behind spaces and `async`.
-    let begun = usize::from(!before.ends_with('\n'));
-    let above = before.lines().rev().skip(begun).map(str::trim);
-    above
-        .take_while(|line| !line.is_empty() && *line != "}")
-        .any(|line| line == "#[test]" || line.starts_with("#[tokio::test"))
+/// The parts that a text starts.
+fn started(starts: &[Start], text: &str) -> Vec<Area> {
+    let found = starts.iter().filter(|(_, word)| text.contains(word));
+    found.map(|(area, _)| *area).collect()
 }
 
 /// Whether an item of towline-protocol has an example in its documentation.
@@ -228,91 +238,105 @@ fn rust_files(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
-/// A module of crates/towline/tests/it, the parts that each of its tests runs, and the words by which it starts them.
-type Module = (&'static str, &'static [Area], &'static [&'static str]);
+/// A part, and words that start it.
+type Start = (Area, &'static str);
+
+/// A module of crates/towline/tests/it, and what its tests start.
+type Module = (&'static str, &'static [Start]);
+
+const DRIVEN: &[Start] = &[(Area::Agent, "Driven::start")];
+const SERVED: &[Start] = &[
+    (Area::Bridge, "Served::start"),
+    (Area::Bridge, "Served::with"),
+];
 
 /// Modules without a part hold what others share, or run another command.
 const MODULES: &[Module] = &[
-    ("agent", &[Area::Agent], &["CARGO_BIN_EXE_towline"]),
-    ("answers", &[Area::Agent], &["Driven::start"]),
-    ("api_failures", &[Area::Agent], &["Driven::start"]),
-    ("background", &[Area::Agent], &["Driven::start"]),
-    ("backpressure", &[Area::Agent], &["Driven::start"]),
-    ("bad_input", &[Area::Agent], &["Driven::start"]),
-    ("clear", &[Area::Agent], &["Driven::start"]),
-    ("control_requests", &[Area::Agent], &["Driven::start"]),
-    ("crash", &[Area::Agent], &["Driven::start"]),
-    ("differential", &[Area::Agent], &["CARGO_BIN_EXE_towline"]),
+    ("agent", &[(Area::Agent, "CARGO_BIN_EXE_towline")]),
+    ("answers", DRIVEN),
+    ("api_failures", DRIVEN),
+    ("background", DRIVEN),
+    ("backpressure", DRIVEN),
+    ("bad_input", DRIVEN),
+    ("clear", DRIVEN),
+    ("control_requests", DRIVEN),
+    ("crash", DRIVEN),
     // A dialect is part of the protocol: the agent behind this one is a script.
     (
         "dialect_session",
-        &[Area::Protocol],
-        &["\"dialect\", \"session\""],
+        &[(Area::Protocol, "\"dialect\", \"session\"")],
     ),
-    ("driven", &[], &[]),
-    ("fetched_files", &[Area::Agent], &["Driven::start"]),
+    ("differential", &[(Area::Agent, "CARGO_BIN_EXE_towline")]),
+    ("differential/classes", &[]),
+    ("differential/inside", DRIVEN),
+    ("differential/lines", &[]),
+    ("differential/sandbox", &[]),
+    ("differential/setting", &[]),
+    ("driven", &[]),
+    ("fetched_files", DRIVEN),
     (
         "hosted",
-        &[Area::Agent, Area::Host],
-        &["rooms(", "AgentCommand::new"],
+        &[(Area::Agent, "rooms("), (Area::Host, "AgentCommand::new")],
     ),
-    ("identity", &[Area::Agent], &["Driven::start"]),
-    ("main", &[], &[]),
-    ("links", &[Area::Agent], &["Driven::start"]),
-    ("notices", &[Area::Agent], &["Driven::start"]),
-    ("page", &[Area::Bridge], &["Bridge::start"]),
+    ("identity", DRIVEN),
+    ("links", DRIVEN),
+    ("main", &[]),
+    ("notices", DRIVEN),
+    ("page", &[(Area::Bridge, "Bridge::start")]),
     // Its conversations are witnesses, each by its own name.
-    ("parity", &[], &[]),
-    ("permission", &[Area::Permission], &["\"permission\""]),
-    ("permission_real", &[Area::Permission], &["\"permission\""]),
-    ("planning", &[Area::Agent], &["Driven::start"]),
-    ("pocket", &[Area::Bridge], &["Served::start"]),
-    ("pocket_pressure", &[Area::Bridge], &["Served::start"]),
-    ("pocket_reconnect", &[Area::Bridge], &["Served::start"]),
-    ("pocket_start", &[Area::Bridge], &["Served::start"]),
-    ("pull_requests", &[Area::Agent], &["Driven::start"]),
-    ("requests", &[Area::Agent], &["Driven::start"]),
-    ("resume", &[Area::Agent], &["Driven::start"]),
-    ("run", &[], &[]),
-    ("script_api", &[], &[]),
-    ("sdk_flags", &[Area::Agent], &["towline_room()"]),
-    ("sdks", &[], &[]),
-    ("serve", &[], &[]),
-    ("serve/answers", &[Area::Bridge], &["Served::with"]),
-    ("serve/continued", &[Area::Bridge], &["Served::with"]),
-    ("serve/faults", &[Area::Bridge], &["Served::with"]),
-    ("serve/http", &[], &[]),
-    ("serve/programs", &[Area::Bridge], &["Served::start"]),
-    ("serve/links", &[Area::Bridge], &["Served::start"]),
-    ("serve/ready", &[Area::Bridge], &["Served::start"]),
-    ("serve/roots", &[Area::Bridge], &["Served::start"]),
-    ("serve/security", &[Area::Bridge], &["Served::start"]),
-    ("serve/tls", &[Area::Bridge], &["Served::with"]),
-    ("serve/trust", &[Area::Bridge], &["Served::with"]),
-    ("session_dialect", &[Area::Bridge], &["Served::start"]),
-    ("sessions", &[Area::Store], &["\"sessions\""]),
-    ("signals", &[Area::Agent], &["Driven::start"]),
-    ("snapshots", &[Area::Bridge], &["Served::start"]),
-    ("snapshots/logs", &[Area::Bridge], &["Served::start"]),
-    ("snapshots/page_texts", &[], &[]),
-    ("snapshots/settings", &[Area::Agent], &["Driven::start"]),
-    ("statements", &[Area::Agent], &["Driven::start"]),
-    ("terminal", &[Area::Agent], &["towline_room()"]),
-    ("tool_inputs", &[Area::Agent], &["Driven::start"]),
-    ("trace_check", &[], &[]),
-    ("trace_record", &[], &[]),
-    ("trace_replay", &[], &[]),
-    ("trace_show", &[], &[]),
-    ("trust", &[Area::Agent], &["Driven::start"]),
-    ("unasked", &[Area::Agent], &["Driven::start"]),
-    ("web", &[Area::Agent], &["Driven::start"]),
-];
-
-/// Words that start a part: a module that has them is said to run that part.
-const STARTERS: [(&str, Area); 3] = [
-    ("Driven::start", Area::Agent),
-    ("Served::start", Area::Bridge),
-    ("Served::with", Area::Bridge),
+    ("parity", &[]),
+    ("permission", &[(Area::Permission, "\"permission\"")]),
+    ("permission_real", &[(Area::Permission, "\"permission\"")]),
+    ("planning", DRIVEN),
+    ("pocket", SERVED),
+    ("pocket_pressure", SERVED),
+    ("pocket_reconnect", SERVED),
+    ("pocket_start", SERVED),
+    ("pull_requests", DRIVEN),
+    ("requests", DRIVEN),
+    ("resume", DRIVEN),
+    ("run", &[]),
+    ("script_api", &[]),
+    ("sdk_flags", &[(Area::Agent, "towline_room()")]),
+    ("sdks", &[]),
+    ("serve", &[]),
+    (
+        "serve/answers",
+        &[(Area::Bridge, "Served::with"), (Area::Bridge, "bridge()")],
+    ),
+    ("serve/continued", SERVED),
+    ("serve/faults", SERVED),
+    ("serve/http", &[]),
+    ("serve/links", SERVED),
+    ("serve/programs", SERVED),
+    ("serve/ready", SERVED),
+    ("serve/roots", SERVED),
+    ("serve/security", SERVED),
+    ("serve/tls", SERVED),
+    ("serve/trust", SERVED),
+    ("session_dialect", SERVED),
+    ("sessions", &[(Area::Store, "\"sessions\"")]),
+    ("signals", DRIVEN),
+    ("snapshots", SERVED),
+    ("snapshots/logs", SERVED),
+    ("snapshots/page_texts", &[]),
+    ("snapshots/settings", DRIVEN),
+    (
+        "statements",
+        &[
+            (Area::Agent, "Driven::start"),
+            (Area::Agent, "room.command("),
+        ],
+    ),
+    ("terminal", &[(Area::Agent, "towline_room()")]),
+    ("tool_inputs", DRIVEN),
+    ("trace_check", &[]),
+    ("trace_record", &[]),
+    ("trace_replay", &[]),
+    ("trace_show", &[]),
+    ("trust", DRIVEN),
+    ("unasked", DRIVEN),
+    ("web", DRIVEN),
 ];
 
 /// Problems of a table of modules, given the files that exist.
@@ -320,31 +344,27 @@ fn misclassified(modules: &[Module], files: &[(String, String)]) -> Vec<String> 
     let mut problems = Vec::new();
     for (file, source) in files {
         let name = file.trim_end_matches(".rs");
-        let Some((_, areas, words)) = modules.iter().find(|(module, ..)| *module == name) else {
+        let Some((_, starts)) = modules.iter().find(|(module, _)| *module == name) else {
             problems.push(format!(
                 "{name} is not in MODULES of witnesses.rs: add it with the parts that its tests run"
             ));
             continue;
         };
-        for word in words.iter().filter(|word| !source.contains(**word)) {
+        let has = started(starts, source);
+        for (area, word) in starts.iter().filter(|(area, _)| !has.contains(area)) {
             problems.push(format!(
-                "{name} is said to start a part by {word:?}, which is not in it: correct its row in MODULES"
+                "{name} is said to start the {area} by {word:?}, which is not in it: correct its row in MODULES"
             ));
         }
-        if areas.len() > words.len() {
-            problems.push(format!(
-                "{name} is said to run a part: write in MODULES by which words it starts it"
-            ));
-        }
-        for (word, area) in STARTERS {
-            if source.contains(word) && !areas.contains(&area) {
+        for (area, word) in [DRIVEN, SERVED].concat() {
+            if source.contains(word) && !starts.iter().any(|(started, _)| *started == area) {
                 problems.push(format!(
                     "{name} has {word}, which starts the {area}: say so in MODULES"
                 ));
             }
         }
     }
-    for (name, ..) in modules {
+    for (name, _) in modules {
         if !files
             .iter()
             .any(|(file, _)| file.trim_end_matches(".rs") == *name)
@@ -369,7 +389,7 @@ fn every_module_of_the_command_is_known_by_what_it_runs() {
 #[test]
 fn a_module_that_is_not_known_or_runs_something_else_is_refused() {
     let file = |name: &str, source: &str| (name.to_owned(), source.to_owned());
-    let modules: &[Module] = &[("one", &[Area::Agent], &["Driven::start"])];
+    let modules: &[Module] = &[("one", &[(Area::Agent, "Driven::start")])];
     let starts = "let agent = Driven::start(&room);";
     for (modules, files, expected) in [
         (modules, vec![file("one.rs", starts)], ""),
@@ -385,12 +405,7 @@ fn a_module_that_is_not_known_or_runs_something_else_is_refused() {
         ),
         (modules, vec![], "no file any more"),
         (
-            &[("one", &[Area::Agent], &[])],
-            vec![file("one.rs", "")],
-            "by which words",
-        ),
-        (
-            &[("one", &[Area::Bridge], &["Served::start"])],
+            &[("one", &[(Area::Bridge, "Served::start")])],
             vec![file("one.rs", "Served::start(); Driven::start();")],
             "which starts the agent",
         ),

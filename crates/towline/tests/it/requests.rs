@@ -198,6 +198,38 @@ fn what_only_a_model_says_is_no_part_of_a_prompt() {
 }
 
 #[test]
+fn marks_of_the_host_for_the_cache_are_not_added_to_those_of_the_agent() {
+    // The real CLI passes these on beside its own: its third request has five.
+    let marked = |words: &str, mark: Value| {
+        let block = json!({"type": "text", "text": words, "cache_control": mark});
+        of_blocks(&json!([block]))
+    };
+    let usual = json!({"type": "ephemeral"});
+    let lines = [
+        marked("one", usual.clone()),
+        marked("two", json!({"type": "ephemeral", "ttl": "1h"})),
+        marked("three", usual.clone()),
+        marked("four", usual),
+        prompt("five"),
+    ];
+    let sent = block_on(conversation(&towline_room(), Vec::new(), &lines));
+    let asked: Vec<_> = sent
+        .iter()
+        .filter(|line| line.starts_with("user"))
+        .collect();
+    assert_eq!(
+        asked,
+        [
+            "user: one",
+            "user: two",
+            "user: three",
+            "user: four",
+            "user: five"
+        ]
+    );
+}
+
+#[test]
 fn a_result_from_the_host_does_not_stand_beside_the_true_one() {
     for room in rooms("a result while the call runs") {
         block_on(async {

@@ -20,8 +20,12 @@ use towline_protocol::{
     LineDecoder, Text,
     trace::{Direction, Joined, Pieces, TraceEntry},
 };
+use towline_testkit::waiting::{Activity, eventually, stands_still};
 
-use crate::run::{peak_memory, start, towline};
+use crate::{
+    driven::block_on,
+    run::{peak_memory, start, towline},
+};
 
 /// Starts a recording of an agent.
 fn record(out: &Path, agent: &[&str]) -> Child {
@@ -238,12 +242,13 @@ fn who_does_not_read_is_not_written_to_without_end() {
         }
         written.send(()).ok();
     });
-    // Most of it stays with the host, however long it waits.
-    assert!(
-        has_written
-            .recv_timeout(Duration::from_millis(500))
-            .is_err()
-    );
+    // It reads as far as the pipes reach, then waits; most of it stays with the host.
+    block_on(async {
+        let has_read = || Activity::of(child.id()).is_some_and(|activity| activity.read > 1 << 16);
+        eventually("the recording reads its input", has_read).await;
+        stands_still(child.id()).await;
+    });
+    assert_eq!(has_written.try_recv(), Err(mpsc::TryRecvError::Empty));
     let peak = peak_memory(&child);
     child.kill().unwrap();
     wait(child);
@@ -254,15 +259,9 @@ fn who_does_not_read_is_not_written_to_without_end() {
     let (_folder, out) = place();
     let mut child = record(&out, &["yes"]);
     first_line(&mut child);
-    let size = || fs::metadata(&out).unwrap().len();
-    let (never, soon) = mpsc::channel::<()>();
-    let mut before = 0;
-    while before < size() {
-        before = size();
-        soon.recv_timeout(Duration::from_millis(500)).unwrap_err();
-        assert!(before < 64 << 20, "{before} bytes");
-    }
-    drop(never);
+    block_on(stands_still(child.id()));
+    let size = fs::metadata(&out).unwrap().len();
+    assert!(size < 64 << 20, "{size} bytes");
     let peak = peak_memory(&child);
     child.kill().unwrap();
     wait(child);

@@ -1,5 +1,7 @@
 //! MCP servers of the host.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::json;
 use towline_host::{
@@ -105,14 +107,18 @@ fn counter() -> McpServerConfig {
 
 /// Asks until a server is as expected: it connects when it connects.
 async fn until(control: &Control, server: &str, expected: &str) {
-    loop {
-        let status = control.mcp_status().await.unwrap().servers.unwrap();
-        let found = status.iter().find(|found| found.name == server);
-        if found.is_some_and(|found| found.status == expected) {
-            return;
+    let connects = async {
+        loop {
+            let status = control.mcp_status().await.unwrap().servers.unwrap();
+            let found = status.iter().find(|found| found.name == server);
+            if found.is_some_and(|found| found.status == expected) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(60), connects).await;
+    waited.unwrap_or_else(|_| panic!("{server} is not {expected} after a minute"));
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ pub(crate) struct Setup {
     pub(crate) folder: Option<PathBuf>,
     /// What the API answers, where that cannot be read off the lines. A gate called `open` is never released.
     pub(crate) script: Option<String>,
-    /// Whether the API takes what it would refuse: the real CLI's requests of this conversation are such.
+    /// Whether the API takes from the real CLI what it would refuse. From ours it takes no such thing.
     pub(crate) is_refused: bool,
     /// Lines that the host said before all others, though they were not recorded.
     pub(crate) first: Vec<String>,

@@ -85,6 +85,12 @@ impl Suite {
     }
 
     pub(crate) fn of_folder(folder: &Path) -> Self {
+        // Tests run in the folder of their crate, not in the caller's.
+        assert!(
+            folder.is_absolute(),
+            "TOWLINE_PARITY_TRACES={} is no absolute path: write it from the root",
+            folder.display()
+        );
         let names = Recording::names(folder);
         assert!(
             !names.is_empty(),
