@@ -32,7 +32,7 @@ export const MODES = [
   ["bypassPermissions", "Allow everything"],
 ];
 
-/** What the files of a folder ask for, for a person. */
+/** The requests of a folder's files, in words for a person. */
 export const TRUST_KINDS = {
   allow: "Runs without asking",
   directory: "Works in another folder",

@@ -18,7 +18,7 @@ await flow(async ({ page, shot }) => {
   await shot("question");
   const shown = await dialog.innerText();
   assert.ok(shown.includes("Runs without asking: Bash(node:*)"), shown);
-  // What a file says is text, and the characters in it that hide or reorder others are seen.
+  // The words of a file are text, and characters in it that hide or reorder others are seen.
   assert.ok(shown.includes("Bash(\\u{202e}<img src=x onerror=alert(1)>\\u{200b})"), shown);
   assert.equal(await dialog.locator("img").count(), 0);
   assert.ok((await dialog.locator("bdi").count()) >= 3);

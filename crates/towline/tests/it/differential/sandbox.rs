@@ -39,7 +39,6 @@ pub(crate) fn run(test: &str, file: &Path, programs: &[(&Path, &str)]) -> Output
         ("PATH", "/usr/local/bin:/usr/bin:/bin"),
         ("LANG", "C.UTF-8"),
         (VARIABLE, INPUT),
-        ("TOWLINE_SLOW", "1"),
     ] {
         command.args(["--setenv", name, value]);
     }
