@@ -389,7 +389,7 @@ impl<'c> Case<'c> {
             "timeout" => wrapper::is_duration(raw(1)),
             "time" | "nice" | "nohup" | "stdbuf" | "noglob" => false,
             "command" => raw(1) != "-p",
-            "[" | "hostname" => command.assignments.is_empty(),
+            "[" | "hostname" => command.assignments.is_empty() && !command.has_here_document,
             _ => true,
         };
         let words = wrapper::plain(command).filter(|_| is_plain);

@@ -145,6 +145,12 @@ impl<'c> Case<'c> {
         if !forbids_paths {
             return None;
         }
+        if self.moves_unseen() {
+            return Some(
+                "a rule forbids to read files, and which directory it goes to is not known"
+                    .to_owned(),
+            );
+        }
         let inner = self.inner_scripts();
         if inner
             .iter()
@@ -155,6 +161,17 @@ impl<'c> Case<'c> {
         self.located
             .iter()
             .find_map(|located| self.may_read_forbidden(located))
+    }
+
+    /// Whether a change of directory leads to one that shows only when it runs.
+    fn moves_unseen(&self) -> bool {
+        let moves = self
+            .script
+            .commands
+            .iter()
+            .filter(|command| matches!(super::name_of(command), "cd" | "pushd"));
+        let mut words = moves.flat_map(|command| command.words.iter().skip(1));
+        words.any(|word| word.has_glob || word.value.is_none())
     }
 
     /// Why a command may read a file that a rule forbids to read, though it is not one that is known to.

@@ -286,6 +286,7 @@ fn files_that_must_not_be_read_are_not_read_by_another_name() {
         ("curl -d @secret/key http://localhost", Ask),
         ("git show HEAD:secret/key", Ask),
         ("ln -s secret other", Ask),
+        ("cd se* && cat key", Ask),
         ("cat \"$FILE\"", Ask),
         ("bash -c 'cat secret/key'", Ask),
         ("cat notes.txt", Allow),
