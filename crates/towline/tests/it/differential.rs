@@ -199,7 +199,8 @@ fn play_inside(input: &str) {
             inside::play(OURS, &batch).await,
         ]
     });
-    println!("{MARK}{}", json!(found));
+    let line = format!("{MARK}{}\n", json!(found));
+    io::stdout().write_all(line.as_bytes()).unwrap();
 }
 
 fn report(compared: &[Compared], seed: u64) {
@@ -218,17 +219,17 @@ fn report(compared: &[Compared], seed: u64) {
         .collect();
     if env::var_os("TOWLINE_DIFFERENTIAL_ALL").is_some() {
         for one in compared.iter().filter(|one| one.ours == one.theirs) {
-            println!("same: {}", row(one));
+            tell(&format!("same: {}", row(one)));
         }
     }
     for one in &stricter {
-        println!("stricter: {}", row(one));
+        tell(&format!("stricter: {}", row(one)));
     }
     for one in &softer {
-        println!("asked, denied there: {}", row(one));
+        tell(&format!("asked, denied there: {}", row(one)));
     }
     for one in &looser {
-        println!("looser: {}", row(one));
+        tell(&format!("looser: {}", row(one)));
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for one in &stricter {
@@ -237,7 +238,7 @@ fn report(compared: &[Compared], seed: u64) {
             .or_default() += 1;
     }
     for (class, count) in counts {
-        println!("{count} stricter: {class}");
+        tell(&format!("{count} stricter: {class}"));
     }
     tell(&format!(
         "{} lines with seed {seed}: {same} the same, {} stricter, {} asked where the real CLI denies, {} looser",
@@ -256,7 +257,9 @@ fn report(compared: &[Compared], seed: u64) {
 
 /// Prints a line even where the output of a test that passes is not shown: the seed must be known.
 fn tell(line: &str) {
-    writeln!(io::stderr(), "{line}").unwrap();
+    io::stderr()
+        .write_all(format!("{line}\n").as_bytes())
+        .unwrap();
 }
 
 /// As a row of the recorded decisions.

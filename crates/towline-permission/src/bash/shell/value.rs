@@ -127,17 +127,7 @@ impl<'l> Walk<'l> {
                 self.children(node, Place::Substitution, false);
                 None
             }
-            "arithmetic_expansion" => {
-                // Numbers alone are a number; a name is a variable.
-                if text
-                    .chars()
-                    .any(|c| !c.is_ascii_digit() && !" +-*/%()<>=!&|^~?:,$".contains(c))
-                {
-                    self.opaque(Opaque::Variable);
-                }
-                self.children(node, Place::Substitution, false);
-                Some("0".to_owned())
-            }
+            "arithmetic_expansion" => Some(self.number(node)),
             "string" => self.joined(node, true),
             "concatenation" => {
                 let joined = self.joined(node, false);
@@ -153,6 +143,16 @@ impl<'l> Walk<'l> {
                 None
             }
         }
+    }
+
+    /// `$((1 + 2))`: numbers alone are a number; a name is a variable.
+    fn number(&mut self, node: Node<'_>) -> String {
+        let is_plain = |c: char| c.is_ascii_digit() || " +-*/%()<>=!&|^~?:,$".contains(c);
+        if !self.text(node).chars().all(is_plain) {
+            self.opaque(Opaque::Variable);
+        }
+        self.children(node, Place::Substitution, false);
+        "0".to_owned()
     }
 
     /// The parts of a word, one after the other.

@@ -120,7 +120,7 @@ impl<'l> Walk<'l> {
         let before = self.script.commands.len();
         match body {
             Some(body) if Kind::of(body.kind()) == Some(Kind::Command) => {
-                self.command(body, place, in_pipe, redirects)
+                self.command(body, place, in_pipe, redirects);
             }
             Some(body) => {
                 self.statement(body, place, in_pipe);
