@@ -1,18 +1,18 @@
 // Differences as coloured rows.
 
-import { h } from "./dom.js";
+import { h, long } from "./dom.js";
 
 /** The rows of a difference; of very many only the first are shown until asked for more. */
-export function diffTable(rows, name) {
+export function diffTable(rows, name, most = MOST_ROWS) {
   const table = h("div", { class: "diff", role: "table", "aria-label": name ? `Changes of ${name}` : "Changes", tabIndex: 0 });
   const hasNumbers = rows.some((row) => row.old !== null || row.new !== null);
   const add = (from, to) => table.append(...rows.slice(from, to).map((row) => rowOf(row, hasNumbers)));
-  add(0, MOST_ROWS);
-  if (rows.length > MOST_ROWS) {
-    const more = h("button", { type: "button", class: "quiet" }, `Show ${rows.length - MOST_ROWS} more lines`);
+  add(0, most);
+  if (rows.length > most) {
+    const more = h("button", { type: "button", class: "quiet" }, `Show ${rows.length - most} more lines`);
     more.addEventListener("click", () => {
       more.remove();
-      add(MOST_ROWS, rows.length);
+      add(most, rows.length);
     });
     table.append(more);
   }
@@ -28,8 +28,10 @@ function rowOf({ sign, text, old, new: now }, hasNumbers) {
     hasNumbers && h("span", { class: "line-number", "aria-hidden": "true" }, String(now ?? old ?? "")),
     h("span", { class: "sign", "aria-hidden": "true" }, sign === "@" ? "" : sign),
     said && h("span", { class: "unseen" }, said),
-    h("code", { role: "cell" }, text || " "),
+    h("code", { role: "cell" }, text ? long(text, LONGEST_ROW) : " "),
   );
 }
 
 const MOST_ROWS = 300;
+/** Of a longer row both ends are shown. */
+const LONGEST_ROW = { rows: 1, width: 400 };
