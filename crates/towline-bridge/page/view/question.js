@@ -46,7 +46,7 @@ function permission(question, { directory, send, form }) {
     request.description && tool === "Bash" && h("p", { class: "faint" }, long(request.description)),
     reason && h("p", { class: "faint" }, "Asked because of: ", value(reason)),
     input.file_path && h("p", { class: "path" }, value(shortPath(input.file_path, directory))),
-    h("div", { class: "asked" }, inputView(tool, input, null, { directory, most: MOST_ROWS }) ?? h("pre", { class: "command" }, long(aboutCall(tool, input, directory)))),
+    h("div", { class: "asked" }, inputView(tool, input, null, { directory, most: MOST }) ?? h("pre", { class: "command" }, long(aboutCall(tool, input, directory)))),
     h(
       "div",
       { class: "row actions" },
@@ -164,5 +164,5 @@ function submits(form, action) {
   });
 }
 
-/** So many rows of a difference stand in a question; the others are counted beside its buttons. */
-const MOST_ROWS = 24;
+/** So much of a difference stands in a question; the others are counted beside its buttons. */
+const MOST = { rows: 24, width: 100 };
