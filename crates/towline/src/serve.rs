@@ -21,6 +21,8 @@ use towline_bridge::{
 };
 use towline_host::{AgentCommand, store::Home};
 
+use crate::terminal::LogWriter;
+
 /// Carry sessions to browsers, phones and other programs.
 ///
 /// Starts agents, keeps their sessions, and lets any number of clients start, watch, approve, answer, interrupt and
@@ -94,7 +96,7 @@ impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let config = self.options.config()?;
         tracing_subscriber::fmt()
-            .with_writer(io::stderr)
+            .with_writer(|| LogWriter(io::stderr()))
             .with_max_level(log_level())
             .init();
         // Two threads carry a thousand sessions; half of a larger machine is for the agents.

@@ -1,12 +1,13 @@
 //! What a terminal may be given: text that cannot trick it, cut to its width, in colour where that is wanted.
 
 mod clip;
-mod escape;
+mod log;
 mod palette;
 
 pub(crate) use clip::Clip;
-pub(crate) use escape::escaped;
+pub(crate) use log::LogWriter;
 pub(crate) use palette::Palette;
+pub(crate) use towline_protocol::escaped;
 
 use std::io::{self, Write};
 

@@ -43,13 +43,6 @@ export const TRUST_KINDS = {
   key_helper: "Runs for the key",
 };
 
-/** A text with the characters visible that control, hide or reorder others. */
-export function visible(text) {
-  return String(text).replace(RISKY, (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
-}
-
-const RISKY = /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
-
 /** How long ago something was. */
 export function ago(then, now) {
   const seconds = Math.max(0, Math.round((now - then) / 1000));
@@ -115,7 +108,7 @@ export function suggestionWords(suggestion) {
 /** Several of them in a line that is not too long. */
 function effects(suggestions) {
   const words = suggestions.map(suggestionWords).join(" · ");
-  return words.length > 160 ? `${words.slice(0, 160)}…` : words;
+  return words.length > LONGEST_EFFECTS ? `${words.slice(0, LONGEST_EFFECTS)}… (${words.length - LONGEST_EFFECTS} more characters)` : words;
 }
 
 /** How a question ended, with what was truly accepted in the words in which that is offered. */
@@ -150,5 +143,7 @@ export function plain(text) {
   return words.length > LONGEST_HEARD ? `${words.slice(0, LONGEST_HEARD)}…` : words;
 }
 
+/** So much of it stands on a button; beside it all of it does. */
+const LONGEST_EFFECTS = 140;
 /** So much of an answer is read out. */
 const LONGEST_HEARD = 600;

@@ -2,7 +2,7 @@
 
 import { parseUnified } from "../data/diff.js";
 import { diffTable } from "./diff.js";
-import { h, iconButton } from "./dom.js";
+import { h, iconButton, value } from "./dom.js";
 
 /** `load()` gives the answer of `/api/diff`. */
 export function changesView({ load, close, directory }) {
@@ -22,7 +22,7 @@ export function changesView({ load, close, directory }) {
   return h(
     "section",
     { class: "changes", "aria-label": "Changes" },
-    h("header", { class: "bar" }, h("h2", {}, "Changes"), h("span", { class: "faint grow" }, directory), h("button", { type: "button", onclick: show }, "Refresh"), iconButton("close", "Close", close)),
+    h("header", { class: "bar" }, h("h2", {}, "Changes"), h("span", { class: "faint grow" }, value(directory)), h("button", { type: "button", onclick: show }, "Refresh"), iconButton("close", "Close", close)),
     body,
   );
 }
@@ -34,8 +34,8 @@ function fileView({ name, was, state, added, removed, rows, isBinary, note }) {
     h(
       "summary",
       {},
-      h("span", { class: "tool-name" }, name),
-      h("span", { class: "tool-summary" }, state === "renamed" ? `was ${was}` : state === "changed" ? "" : state),
+      h("span", { class: "tool-name" }, value(name)),
+      h("span", { class: "tool-summary" }, state === "renamed" ? ["was ", value(was)] : state === "changed" ? "" : state),
       h("span", { class: "plus" }, `+${added}`),
       h("span", { class: "minus" }, `−${removed}`),
     ),

@@ -2,7 +2,7 @@
 
 import { pictureBlock } from "../data/picture.js";
 import { blockView } from "./tool.js";
-import { h, icon, iconButton } from "./dom.js";
+import { fill, h, icon, iconButton } from "./dom.js";
 
 /** `send(content)` takes a message, `interrupt()` stops the agent. What is returned has `update({isWorking, ...})`. */
 export function composer({ send, interrupt, placeholder = "What is to be done?", text = "" }) {
@@ -20,7 +20,7 @@ export function composer({ send, interrupt, placeholder = "What is to be done?",
     words.style.height = `${Math.min(words.scrollHeight, innerHeight * 0.4)}px`;
   };
   const complain = (text) => {
-    problem.textContent = text;
+    fill(problem, text);
     problem.hidden = !text;
   };
   const showPictures = () => {

@@ -2,7 +2,7 @@
 
 import { draftView, entryView, userMessage } from "./entry.js";
 import { blocksOf } from "../data/session.js";
-import { h, icon, keyed } from "./dom.js";
+import { fill, h, icon, keyed } from "./dom.js";
 
 /** `older()` is called when somebody reads up to the beginning; `outgoing` messages can be tried again or taken back. */
 export function conversation({ directory, older, retry, takeBack }) {
@@ -88,7 +88,7 @@ export function conversation({ directory, older, retry, takeBack }) {
       })));
       const words = WORKING[state.status];
       working.hidden = !words || drafts.childElementCount > 0;
-      working.lastChild.textContent = words ?? "";
+      fill(working.lastChild, words);
       if (isAtEnd) toEnd();
     },
   };

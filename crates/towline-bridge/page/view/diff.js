@@ -1,25 +1,25 @@
 // Differences as coloured rows.
 
-import { h } from "./dom.js";
+import { h, long } from "./dom.js";
 
 /** The rows of a difference; of very many only the first are shown until asked for more. */
-export function diffTable(rows, name) {
+export function diffTable(rows, name, most = MOST) {
   const table = h("div", { class: "diff", role: "table", "aria-label": name ? `Changes of ${name}` : "Changes", tabIndex: 0 });
   const hasNumbers = rows.some((row) => row.old !== null || row.new !== null);
-  const add = (from, to) => table.append(...rows.slice(from, to).map((row) => rowOf(row, hasNumbers)));
-  add(0, MOST_ROWS);
-  if (rows.length > MOST_ROWS) {
-    const more = h("button", { type: "button", class: "quiet" }, `Show ${rows.length - MOST_ROWS} more lines`);
+  const add = (from, to) => table.append(...rows.slice(from, to).map((row) => rowOf(row, hasNumbers, most.width)));
+  add(0, most.rows);
+  if (rows.length > most.rows) {
+    const more = h("button", { type: "button", class: "quiet" }, `Show ${rows.length - most.rows} more lines`);
     more.addEventListener("click", () => {
       more.remove();
-      add(MOST_ROWS, rows.length);
+      add(most.rows, rows.length);
     });
     table.append(more);
   }
   return table;
 }
 
-function rowOf({ sign, text, old, new: now }, hasNumbers) {
+function rowOf({ sign, text, old, new: now }, hasNumbers, width) {
   const kind = { "+": "added", "-": "removed", "@": "place" }[sign] ?? "same";
   const said = { "+": "added: ", "-": "removed: " }[sign];
   return h(
@@ -28,8 +28,9 @@ function rowOf({ sign, text, old, new: now }, hasNumbers) {
     hasNumbers && h("span", { class: "line-number", "aria-hidden": "true" }, String(now ?? old ?? "")),
     h("span", { class: "sign", "aria-hidden": "true" }, sign === "@" ? "" : sign),
     said && h("span", { class: "unseen" }, said),
-    h("code", { role: "cell" }, text || " "),
+    h("code", { role: "cell" }, text ? long(text, { rows: 1, width }) : " "),
   );
 }
 
-const MOST_ROWS = 300;
+/** So many rows are shown, and so many characters of each end of a row. */
+const MOST = { rows: 300, width: 400 };

@@ -1,4 +1,6 @@
-// Making elements. Text is always text: nothing here reads HTML.
+// Making elements. Text is always text: nothing here reads HTML, and what a text hides is shown (data/shown.js).
+
+import { cut, hiddenWords, piecesOf, visible } from "../data/shown.js";
 
 /** An element with properties, attributes, listeners (`onclick`) and children; what is null or false is left out. */
 export function h(tag, properties = {}, ...children) {
@@ -8,11 +10,62 @@ export function h(tag, properties = {}, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "class") element.className = value;
     else if (name === "data") Object.assign(element.dataset, value);
+    else if (READ.has(name)) element.setAttribute(name, visible(value));
     else if (name in element && !name.startsWith("aria") && name !== "list" && name !== "role") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  put(element, children);
   return element;
+}
+
+/** Has `element` hold these children and no others; a string is shown as `visible` says. */
+export function fill(element, ...children) {
+  element.replaceChildren();
+  put(element, children);
+}
+
+/** A value that is not ours (a path, a rule, a name), on one line and isolated from what stands around it. */
+export function value(text) {
+  return h("bdi", { dir: "ltr" }, shown(text, "line"));
+}
+
+/** Sentences that are not ours, in the direction of their script and isolated. */
+export function prose(text) {
+  return h("bdi", { dir: "auto" }, shown(text, "prose"));
+}
+
+/** Lines that are not ours. The middle of a long text is left out, with how much that is and a button that shows it. */
+export function long(text, most) {
+  const parts = cut(text, most);
+  if (!parts) return h("bdi", { dir: "ltr" }, String(text ?? ""));
+  const whole = h("bdi", { dir: "ltr" }, parts.head);
+  const all = h("button", { type: "button", class: "link" }, "Show all");
+  all.addEventListener("click", () => {
+    fill(whole, String(text));
+    whole.tabIndex = -1;
+    whole.focus({ preventScroll: true });
+  });
+  whole.append(h("span", { class: "left-out" }, `${hiddenWords(parts)} `, all));
+  put(whole, [parts.tail]);
+  return whole;
+}
+
+/** The nodes of a text: what is spelled out is told from what was written so, letters from right to left are isolated. */
+export function shown(text, kind) {
+  return piecesOf(text, kind).map(({ text, is }) => {
+    if (is === "plain") return document.createTextNode(text);
+    const element = document.createElement(is === "rtl" ? "bdi" : "span");
+    if (is === "escape") element.className = "escape";
+    element.append(text);
+    return element;
+  });
+}
+
+function put(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(...(child instanceof Node ? [child] : shown(child, "lines")));
+  }
 }
 
 /** A small picture. */
@@ -88,6 +141,8 @@ export function askIn(title, fields, { confirm = "OK", danger = false, read = ()
   });
 }
 
+/** Attributes that a person reads or hears. */
+const READ = new Set(["title", "aria-label", "placeholder", "alt", "label"]);
 const SVG = "http://www.w3.org/2000/svg";
 const ICONS = {
   plus: "M12 5v14M5 12h14",

@@ -1,7 +1,7 @@
 // Entries of a conversation as elements.
 
 import { duration, usage } from "../data/words.js";
-import { h } from "./dom.js";
+import { h, prose, value } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { blockView, toolCard } from "./tool.js";
 
@@ -19,7 +19,7 @@ export function entryView(entry, context) {
     case "note":
       return note(entry);
     case "aside":
-      return h("p", { class: "entry aside" }, entry.text);
+      return h("p", { class: "entry aside" }, prose(entry.text));
     case "problem":
       return h("p", { class: "entry note bad" }, entry.text.replaceAll("_", " "));
     case "asked":
@@ -39,7 +39,7 @@ export function userMessage(content, extra = []) {
     "article",
     { class: "entry mine", "aria-label": "You" },
     rest.map((block) => blockView(block)),
-    words.length > 0 && h("div", { class: "bubble" }, words.join("\n")),
+    words.length > 0 && h("div", { class: "bubble" }, prose(words.join("\n"))),
     extra,
   );
 }
@@ -49,12 +49,12 @@ export function draftView({ part, tool, text, offset }) {
   const start = offset > 0 ? "… " : "";
   if (part === "text") return h("article", { class: "entry said growing" }, markdown(start + text, { isWhole: false }));
   if (part === "thinking") {
-    return h("details", { class: "entry fold thinking growing" }, h("summary", {}, "Thinking…"), h("div", { class: "thoughts" }, start + text));
+    return h("details", { class: "entry fold thinking growing" }, h("summary", {}, "Thinking…"), h("div", { class: "thoughts" }, prose(start + text)));
   }
   return h(
     "div",
     { class: "card tool works growing" },
-    h("div", { class: "summary" }, h("span", { class: "tool-name" }, tool ?? "Tool"), h("span", { class: "tool-summary" }, (start + text).slice(-200)), h("span", { class: "tool-state works" }, "writing")),
+    h("div", { class: "summary" }, h("span", { class: "tool-name" }, value(tool ?? "Tool")), h("span", { class: "tool-summary" }, (start + text).slice(-200)), h("span", { class: "tool-state works" }, "writing")),
   );
 }
 
@@ -78,7 +78,7 @@ function note({ code, text }) {
   if (code === "stderr" || code === "malformed") {
     return h("details", { class: "entry fold" }, h("summary", {}, code === "stderr" ? "The agent complains" : "An unreadable line of the agent"), h("pre", { class: "output" }, text));
   }
-  return h("p", { class: `entry note ${bad ? "bad" : ""}`, role: bad ? "alert" : null }, said);
+  return h("p", { class: `entry note ${bad ? "bad" : ""}`, role: bad ? "alert" : null }, prose(said));
 }
 
 function resultLine(result) {
@@ -93,7 +93,7 @@ function resultLine(result) {
   const interrupted = result.terminal_reason === "aborted_streaming" || result.terminal_reason === "aborted_tools";
   const why = words || (errors ?? []).join("; ") || RESULTS[subtype] || String(subtype ?? "").replaceAll("_", " ");
   if (interrupted) return h("p", { class: "entry turn-end" }, ["Stopped", figures].filter(Boolean).join(" · "));
-  return h("div", { class: "entry note bad", role: "alert" }, h("strong", {}, "The turn failed. "), why, figures && h("p", { class: "faint" }, figures));
+  return h("div", { class: "entry note bad", role: "alert" }, h("strong", {}, "The turn failed. "), prose(why), figures && h("p", { class: "faint" }, figures));
 }
 
 const RESULTS = {

@@ -2,7 +2,7 @@
 
 import { folderOf, inOrder, matching, titleOf } from "../data/list.js";
 import { STATUS, ago } from "../data/words.js";
-import { h, icon, keyed } from "./dom.js";
+import { fill, h, icon, keyed, prose, value } from "./dom.js";
 
 /** `find(words)` looks for words in all sessions: `{here: […], past: […]}`. */
 export function sessionList({ find }) {
@@ -89,7 +89,7 @@ export function sessionList({ find }) {
     older,
     update(state) {
       ({ records, chosen } = state);
-      footer.textContent = state.used ?? "";
+      fill(footer, state.used);
       show();
     },
   };
@@ -107,9 +107,9 @@ function row(record, now, isChosen) {
     h(
       "a",
       { class: "session-row", href: `#/s/${encodeURIComponent(record.id)}`, "aria-current": isChosen ? "page" : null },
-      h("span", { class: "row-title" }, titleOf(record)),
+      h("span", { class: "row-title" }, prose(titleOf(record))),
       h("span", { class: "row-time faint" }, ago(record.active_at, now)),
-      h("span", { class: "row-about faint" }, `${folderOf(record.directory)} · ${record.agent}`),
+      h("span", { class: "row-about faint" }, value(`${folderOf(record.directory)} · ${record.agent}`)),
       record.status === "idle" ? null : statusChip(record.status),
     ),
   );
@@ -127,7 +127,7 @@ function hitRow({ session, seq, snippet }, records) {
     h(
       "a",
       { class: "session-row", href: `#/s/${encodeURIComponent(session)}/${seq}` },
-      h("span", { class: "row-title" }, record ? titleOf(record) : session),
+      h("span", { class: "row-title" }, prose(record ? titleOf(record) : session)),
       h("span", { class: "row-snippet faint" }, snippet.map(({ text, found }) => (found ? h("mark", {}, text) : text))),
     ),
   );
@@ -140,9 +140,9 @@ function pastRow({ session, title, directory, modified, excerpt }) {
     h(
       "a",
       { class: "session-row", href: `#/past/${encodeURIComponent(session)}?directory=${encodeURIComponent(directory ?? "")}` },
-      h("span", { class: "row-title" }, title || "Untitled"),
+      h("span", { class: "row-title" }, prose(title || "Untitled")),
       h("span", { class: "row-time faint" }, ago(Date.parse(modified), Date.now())),
-      h("span", { class: "row-about faint" }, excerpt ?? folderOf(directory ?? "")),
+      h("span", { class: "row-about faint" }, prose(excerpt ?? folderOf(directory ?? ""))),
     ),
   );
 }

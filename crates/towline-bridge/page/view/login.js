@@ -1,6 +1,6 @@
 // What is shown to somebody who is not let in.
 
-import { h } from "./dom.js";
+import { fill, h } from "./dom.js";
 
 /** `enter(token)` trades a token for a cookie. */
 export function loginView({ enter, problem: first }) {
@@ -24,7 +24,7 @@ export function loginView({ enter, problem: first }) {
     try {
       await enter(field.value.trim().replace(/^.*[#&?]token=/, ""));
     } catch (error) {
-      problem.textContent = error.message;
+      fill(problem, error.message);
       problem.hidden = false;
     } finally {
       form.inert = false;

@@ -1,9 +1,10 @@
 // Markdown as elements. What a model writes is not trusted: it is cleaned before it becomes part of the page.
 
+import { visible } from "../data/shown.js";
 import { marked } from "../vendor/marked.js";
 import DOMPurify from "../vendor/purify.js";
 import hljs from "../vendor/highlight.js";
-import { h } from "./dom.js";
+import { fill, h, shown } from "./dom.js";
 
 // HTML among the words is shown as it was written: who reads wants to see it, not what it would do.
 marked.use({ gfm: true, breaks: true, async: false, renderer: { html: ({ text }) => escaped(text) } });
@@ -16,13 +17,13 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   }
   // A picture from elsewhere would tell its owner who reads this.
   if (node.tagName === "IMG" && !node.getAttribute("src")?.startsWith("data:image/")) {
-    node.replaceWith(document.createTextNode(node.getAttribute("alt") || "[picture]"));
+    node.replaceWith(node.getAttribute("alt") || "[picture]");
   }
 });
 
 /** The elements of a text. Code is coloured only when the text is whole: that takes time. */
 export function markdown(text, { isWhole = true } = {}) {
-  const body = h("div", { class: "prose" });
+  const body = h("div", { class: "prose", dir: "auto" });
   let html;
   try {
     html = marked.parse(text);
@@ -30,7 +31,7 @@ export function markdown(text, { isWhole = true } = {}) {
     body.append(h("p", {}, text));
     return body;
   }
-  body.append(DOMPurify.sanitize(html, RULES));
+  body.append(revealed(DOMPurify.sanitize(html, RULES)));
   for (const table of body.querySelectorAll("table")) {
     const frame = h("div", { class: "scroll" });
     table.replaceWith(frame);
@@ -49,6 +50,21 @@ export function markdown(text, { isWhole = true } = {}) {
   return body;
 }
 
+/** Words of a language in its direction, code from left to right, and nothing in them that is not seen. After Markdown
+ * was read: it knows characters by number too. */
+function revealed(fragment) {
+  const texts = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) found.push(texts.currentNode);
+  for (const text of found) text.replaceWith(...shown(text.data, text.parentElement?.closest("code,pre") ? "lines" : "prose"));
+  for (const element of fragment.querySelectorAll("*")) {
+    if (element.matches("code,pre")) element.dir = "ltr";
+    else if (element.matches("p,li,h1,h2,h3,h4,h5,h6,td,th,blockquote")) element.dir = "auto";
+    for (const name of ["title", "alt"]) if (element.hasAttribute(name)) element.setAttribute(name, visible(element.getAttribute(name)));
+  }
+  return fragment;
+}
+
 function escaped(text) {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -58,11 +74,11 @@ function copyButton(code) {
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(code.textContent);
-      button.textContent = "Copied";
+      fill(button, "Copied");
     } catch {
       // There is no clipboard for pages without encryption.
       getSelection().selectAllChildren(code);
-      button.textContent = "Selected";
+      fill(button, "Selected");
     }
   });
   return button;

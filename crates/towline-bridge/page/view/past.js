@@ -2,7 +2,7 @@
 
 import { newSession, apply } from "../data/session.js";
 import { conversation } from "./conversation.js";
-import { h, iconButton } from "./dom.js";
+import { fill, h, iconButton, value } from "./dom.js";
 
 /** `history` is the answer of `/api/past/{session}`; `resume({fork})` goes on with it. */
 export function pastView({ session, directory, history, resume, back }) {
@@ -13,7 +13,7 @@ export function pastView({ session, directory, history, resume, back }) {
     try {
       await resume({ fork });
     } catch (error) {
-      problem.textContent = error.message;
+      fill(problem, error.message);
       problem.hidden = false;
       buttons.inert = false;
     }
@@ -30,7 +30,7 @@ export function pastView({ session, directory, history, resume, back }) {
     element: h(
       "section",
       { class: "session" },
-      h("header", { class: "bar" }, iconButton("back", "All sessions", back, { class: "icon-button only-small" }), h("div", { class: "bar-title" }, h("h1", {}, "An older session"), h("p", { class: "faint" }, directory))),
+      h("header", { class: "bar" }, iconButton("back", "All sessions", back, { class: "icon-button only-small" }), h("div", { class: "bar-title" }, h("h1", {}, "An older session"), h("p", { class: "faint" }, value(directory)))),
       timeline.element,
       h("footer", { class: "dock" }, h("div", { class: "column" }, problem, buttons)),
     ),

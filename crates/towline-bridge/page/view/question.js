@@ -1,9 +1,9 @@
 // Open questions: may this run, which of these, is this plan good. Each is a form that stays as it is until it is over.
 
 import { MODES, savedWhere, sessionOffer, shortPath, suggestionWords } from "../data/words.js";
-import { h } from "./dom.js";
+import { fill, h, long, prose, value } from "./dom.js";
 import { markdown } from "./markdown.js";
-import { inputView, summaryOf, toolTitle } from "./tool.js";
+import { aboutCall, inputView, toolTitle } from "./tool.js";
 
 /** The form for a question. `answer(decision)` sends an answer and throws if it did not go through. */
 export function questionForm(question, { directory, answer, allowsBypass }) {
@@ -15,7 +15,7 @@ export function questionForm(question, { directory, answer, allowsBypass }) {
       await answer(decision);
     } catch (error) {
       // Somebody else may have been faster; then the form goes away by itself.
-      problem.textContent = error.message;
+      fill(problem, error.message);
       problem.hidden = false;
       form.inert = false;
     }
@@ -42,19 +42,20 @@ function permission(question, { directory, send, form }) {
   submits(form, allow("once"));
   return [
     heading(question),
-    input.file_path && h("p", { class: "path" }, shortPath(input.file_path, directory)),
-    h("div", { class: "asked" }, inputView(tool, input, null, { directory }) ?? h("pre", { class: "command" }, summaryOf(tool, input, directory))),
-    request.description && tool === "Bash" && h("p", { class: "faint" }, request.description),
-    reason && h("p", { class: "faint" }, `Asked because of: ${reason}`),
+    // The agent's words stand above what it would run: nothing comes between the end of that and the buttons.
+    request.description && tool === "Bash" && h("p", { class: "faint" }, long(request.description)),
+    reason && h("p", { class: "faint" }, "Asked because of: ", value(reason)),
+    input.file_path && h("p", { class: "path" }, value(shortPath(input.file_path, directory))),
+    h("div", { class: "asked" }, inputView(tool, input, null, { directory, most: MOST }) ?? h("pre", { class: "command" }, long(aboutCall(tool, input, directory)))),
     h(
       "div",
       { class: "row actions" },
       h("button", { type: "submit", class: "primary" }, "Allow once"),
-      offer && h("button", { type: "button", onclick: allow("session"), title: effects }, offer),
+      offer && h("button", { type: "button", onclick: allow("session"), title: effects }, value(offer)),
       where && h("button", { type: "button", onclick: allow("saved"), title: effects }, `Save the rule ${where}`),
       denial(send),
     ),
-    suggestions.length > 0 && h("p", { class: "faint small" }, `Beyond this once: ${effects}`),
+    suggestions.length > 0 && h("p", { class: "faint small" }, "Beyond this once: ", long(effects)),
   ];
 }
 
@@ -100,7 +101,7 @@ function choice({ question, header, options, multiSelect }, index) {
   const own = h("input", { type: "text", placeholder: "Something else", "aria-label": `Another answer to: ${question}`, maxLength: 4000 });
   const boxes = (Array.isArray(options) ? options : []).map(({ label, description }) => {
     const box = h("input", { type: kind, name, value: label });
-    return { box, element: h("label", { class: "option" }, box, h("span", {}, h("strong", {}, label), description && h("span", { class: "faint" }, description))) };
+    return { box, element: h("label", { class: "option" }, box, h("span", {}, h("strong", {}, prose(label)), description && h("span", { class: "faint" }, prose(description)))) };
   });
   if (!multiSelect) {
     own.addEventListener("input", () => own.value && boxes.forEach(({ box }) => (box.checked = false)));
@@ -109,7 +110,7 @@ function choice({ question, header, options, multiSelect }, index) {
   return {
     name: question,
     read: () => [...boxes.filter(({ box }) => box.checked).map(({ box }) => box.value), own.value.trim()].filter(Boolean),
-    element: h("fieldset", {}, h("legend", {}, header && h("span", { class: "tag" }, header), question), boxes.map(({ element }) => element), own),
+    element: h("fieldset", {}, h("legend", {}, header && h("span", { class: "tag" }, prose(header)), prose(question)), boxes.map(({ element }) => element), own),
   };
 }
 
@@ -141,19 +142,19 @@ function dialog(question, { send, form }) {
   const inputs = properties.map(([name, { type, title, description }]) => {
     const input = h("input", { type: { boolean: "checkbox", number: "number", integer: "number" }[type] ?? "text", name });
     const read = () => (type === "boolean" ? input.checked : input.type === "number" ? input.valueAsNumber : input.value);
-    return { name, read, element: h("label", { class: "field" }, title ?? name, input, description && h("span", { class: "faint" }, description)) };
+    return { name, read, element: h("label", { class: "field" }, prose(title ?? name), input, description && h("span", { class: "faint" }, prose(description))) };
   });
   submits(form, () => send({ decision: "allow", input: Object.fromEntries(inputs.map(({ name, read }) => [name, read()])) }));
   return [
     heading(question),
-    h("p", {}, String(request.message ?? "")),
+    h("p", {}, prose(request.message)),
     properties.length ? inputs.map(({ element }) => element) : h("details", { class: "fold" }, h("summary", {}, "The whole request"), h("pre", { class: "output" }, JSON.stringify(request, null, 2))),
     h("div", { class: "row actions" }, h("button", { type: "submit", class: "primary" }, "Accept"), denial(send, "Refuse", "Why not (optional)")),
   ];
 }
 
 function heading(question) {
-  return h("h2", {}, titleOf(question));
+  return h("h2", {}, value(titleOf(question)));
 }
 
 function submits(form, action) {
@@ -162,3 +163,6 @@ function submits(form, action) {
     action();
   });
 }
+
+/** So much of a difference stands in a question; the others are counted beside its buttons. */
+const MOST = { rows: 24, width: 100 };

@@ -2,11 +2,12 @@
 
 import { openQuestions } from "../data/session.js";
 import { folderOf, titleOf as sessionTitle } from "../data/list.js";
+import { visible } from "../data/shown.js";
 import { MODES, plain, usage } from "../data/words.js";
 import { changesView } from "./changes.js";
 import { composer } from "./composer.js";
 import { conversation } from "./conversation.js";
-import { askIn, h, iconButton, keyed } from "./dom.js";
+import { askIn, fill, h, iconButton, keyed, prose, value } from "./dom.js";
 import { statusChip } from "./list.js";
 import { questionForm, titleOf } from "./question.js";
 
@@ -35,7 +36,7 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
     try {
       return await action();
     } catch (error) {
-      problem.textContent = error.message;
+      fill(problem, error.message);
       problem.hidden = false;
       return undefined;
     }
@@ -135,9 +136,9 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
     update(state, outgoing, { earlier, isConnected }) {
       const isOther = !record || record.permission_mode !== state.record?.permission_mode || record.mode !== state.mode;
       record = { ...state.record, status: state.status, mode: state.mode };
-      title.textContent = sessionTitle(record);
-      about.textContent = [...new Set([folderOf(directory), record.agent, record.model ?? state.model, usage(record.usage)])].filter(Boolean).join(" · ");
-      about.title = directory;
+      fill(title, prose(sessionTitle(record)));
+      fill(about, value([...new Set([folderOf(directory), record.agent, record.model ?? state.model, usage(record.usage)])].filter(Boolean).join(" · ")));
+      about.setAttribute("title", visible(directory));
       // Without a connection nobody here knows what the agent does.
       const known = isConnected ? state.status : "unknown";
       if (status.dataset.is !== known) status.replaceChildren(statusChip(known));
@@ -152,11 +153,11 @@ export function sessionView({ directory, allowsBypass, actions, text }) {
       })));
       questions.classList.toggle("many", open.length > 1);
       const now = open.length ? titleOf(open[0]) : "";
-      if (now !== said) announcer.textContent = now;
+      if (now !== said) fill(announcer, now);
       said = now;
       // Whoever cannot see it hears an answer once it is whole; what was there before was heard, or is not asked for.
       const answer = state.entries.findLast((entry) => entry.kind === "text");
-      if (read !== null && answer && answer.key !== read) reader.textContent = plain(answer.text);
+      if (read !== null && answer && answer.key !== read) fill(reader, plain(answer.text));
       read = answer?.key ?? "";
       timeline.update(state, { outgoing, earlier, isConnected });
     },

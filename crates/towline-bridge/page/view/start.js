@@ -3,7 +3,7 @@
 import { isInside } from "../data/place.js";
 import { MODES } from "../data/words.js";
 import { composer } from "./composer.js";
-import { h } from "./dom.js";
+import { fill, h } from "./dom.js";
 
 /** `begin(wish, content)` starts a session; `folders(directory)` lists what is in a folder. */
 export function startView({ choices, recent, begin, folders }) {
@@ -54,7 +54,7 @@ export function startView({ choices, recent, begin, folders }) {
           content,
         );
       } catch (error) {
-        problem.textContent = error.message;
+        fill(problem, error.message);
         problem.hidden = false;
         writing.restore(content);
       } finally {

@@ -3,7 +3,7 @@
 import { editRows, patchRows } from "../data/diff.js";
 import { outcomeWords, shortPath } from "../data/words.js";
 import { diffTable } from "./diff.js";
-import { h, icon } from "./dom.js";
+import { h, icon, long, prose, value } from "./dom.js";
 import { markdown } from "./markdown.js";
 
 /** The card of a call. `context` has the session's directory, which cards are open, and how subagents' entries look. */
@@ -19,8 +19,8 @@ export function toolCard(entry, context) {
       "summary",
       {},
       icon(name === "Task" || name === "Agent" ? "agent" : "tool"),
-      h("span", { class: "tool-name" }, toolTitle(name)),
-      h("span", { class: "tool-summary" }, summaryOf(name, input, context.directory)),
+      h("span", { class: "tool-name" }, value(toolTitle(name))),
+      h("span", { class: "tool-summary" }, value(summaryOf(name, input, context.directory))),
       h("span", { class: `tool-state ${state}` }, STATE[state]),
     ),
     h("div", { class: "card-body" }, body),
@@ -30,8 +30,13 @@ export function toolCard(entry, context) {
   return details;
 }
 
-/** What a call is about, in one line. */
+/** What a call is about, in one line that is not too long. */
 export function summaryOf(name, input, directory) {
+  return aboutCall(name, input, directory).split("\n")[0].slice(0, 300);
+}
+
+/** What a call is about, whole. */
+export function aboutCall(name, input, directory) {
   const { file_path: file, notebook_path: notebook, path, command, pattern, url, query, description, prompt, questions, subject, taskId, status } = input ?? {};
   const text =
     command ?? (name === "Task" || name === "Agent" ? (description ?? prompt) : undefined) ??
@@ -40,38 +45,38 @@ export function summaryOf(name, input, directory) {
     (path ? shortPath(path, directory) : undefined) ??
     url ?? query ?? questions?.[0]?.question ?? subject ?? (taskId && status ? `Task ${taskId}: ${status.replace("_", " ")}` : undefined) ?? description ??
     Object.values(input ?? {}).find((value) => typeof value === "string") ?? "";
-  return String(text).split("\n")[0].slice(0, 300);
+  return String(text);
 }
 
 /** What a call would do: a difference, a command, a list, or its input as it is. Nothing if the summary says it all. */
-export function inputView(name, input, result, { directory }) {
+export function inputView(name, input, result, { directory, most }) {
   const patch = result?.whole?.structuredPatch;
   switch (name) {
     case "Edit":
-      return diffTable(patch?.length ? patchRows(patch) : editRows(input.old_string, input.new_string), input.file_path);
+      return diffTable(patch?.length ? patchRows(patch) : editRows(input.old_string, input.new_string), input.file_path, most);
     case "MultiEdit": {
       const edits = Array.isArray(input.edits) ? input.edits : [];
       const rows = edits.flatMap((edit, index) => [
         ...(index ? [{ sign: "@", text: "⋯", old: null, new: null }] : []),
         ...editRows(edit.old_string, edit.new_string),
       ]);
-      return diffTable(patch?.length ? patchRows(patch) : rows, input.file_path);
+      return diffTable(patch?.length ? patchRows(patch) : rows, input.file_path, most);
     }
     case "Write":
-      return diffTable(patch?.length ? patchRows(patch) : editRows("", input.content), input.file_path);
+      return diffTable(patch?.length ? patchRows(patch) : editRows("", input.content), input.file_path, most);
     case "Bash":
       // A short command stands in the head of the card already.
       if (result && !/[^]{60}|\n/.test(input.command ?? "")) return null;
-      return h("pre", { class: "command", tabIndex: 0 }, h("code", {}, input.command ?? ""));
+      return h("pre", { class: "command", tabIndex: 0 }, h("code", {}, long(input.command)));
     case "TodoWrite":
       return todoList(input.todos);
     case "ExitPlanMode":
       return input.plan ? markdown(String(input.plan)) : null;
     case "Task":
     case "Agent":
-      return input.prompt ? h("div", { class: "prompt" }, String(input.prompt)) : null;
+      return input.prompt ? h("div", { class: "prompt" }, prose(input.prompt)) : null;
     case "AskUserQuestion":
-      return h("ul", { class: "plain" }, (input.questions ?? []).map((asked) => h("li", {}, String(asked?.question ?? ""))));
+      return h("ul", { class: "plain" }, (input.questions ?? []).map((asked) => h("li", {}, prose(asked?.question))));
     case "Read":
     case "Glob":
     case "Grep":
@@ -94,7 +99,7 @@ export function todoList(todos) {
         { class: `todo ${status}` },
         h("span", { class: "todo-mark", "aria-hidden": "true" }, { completed: "✓", in_progress: "▸" }[status] ?? ""),
         h("span", { class: "unseen" }, `${String(status).replace("_", " ")}: `),
-        String((status === "in_progress" ? activeForm : content) ?? content ?? ""),
+        prose((status === "in_progress" ? activeForm : content) ?? content),
       ),
     ),
   );
@@ -152,9 +157,9 @@ function fields(input, directory) {
   return h(
     "dl",
     { class: "fields" },
-    Object.entries(input).map(([name, value]) => [
-      h("dt", {}, name),
-      h("dd", {}, typeof value === "string" ? shortPath(value, directory) : JSON.stringify(value, null, 2)),
+    Object.entries(input).map(([name, field]) => [
+      h("dt", {}, value(name)),
+      h("dd", {}, long(typeof field === "string" ? shortPath(field, directory) : JSON.stringify(field, null, 2))),
     ]),
   );
 }

@@ -1,13 +1,12 @@
 // The question whether a folder may be trusted, with what its files ask for. All of that is untrusted text: it is shown as
 // text, each value isolated, with the characters visible that hide or reorder others.
 
-import { TRUST_KINDS, visible } from "../data/words.js";
-import { h } from "./dom.js";
+import { TRUST_KINDS } from "../data/words.js";
+import { h, value } from "./dom.js";
 
 /** Asks a person; gives "trust", "without", or null if nothing is to begin. */
 export function askForTrust({ folder, asks, more }) {
   return new Promise((resolve) => {
-    const value = (text) => h("bdi", {}, visible(text));
     const within = (path) => (path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path);
     const title = "Do you trust this folder?";
     const form = h(

@@ -4,6 +4,7 @@
 //! next entry, and how many entries are missing is written down then. When the file is large it is put aside.
 
 use std::{
+    fmt::Write as _,
     fs::{self, File, OpenOptions},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
@@ -13,6 +14,7 @@ use std::{
 use jiff::Timestamp;
 use rustix::fs::OFlags;
 use serde::{Serialize, Serializer};
+use towline_protocol::marked;
 
 /// The file, open.
 ///
@@ -259,12 +261,23 @@ impl Audit {
     }
 }
 
-/// How an input begins, for an entry: bounded, whatever was asked for.
+/// An input for an entry: bounded, whatever was asked for, with how much is left out. Its end stays: a command may be
+/// written so that only that matters.
 pub fn input_summary(input: &str) -> String {
-    match input.char_indices().nth(LONGEST_SUMMARY) {
-        None => input.to_owned(),
-        Some((end, _)) => format!("{}…", &input[..end]),
+    let characters = input.chars().count();
+    if characters <= LONGEST_SUMMARY {
+        return input.to_owned();
     }
+    let place = |nth: usize| {
+        let found = input.char_indices().nth(nth);
+        found.map_or(input.len(), |(place, _)| place)
+    };
+    let left_out = characters - BEGINNING - END;
+    let (beginning, end) = (
+        &input[..place(BEGINNING)],
+        &input[place(characters - END)..],
+    );
+    format!("{beginning}… ({left_out} characters) …{end}")
 }
 
 fn bounded(who: &Who) -> Who {
@@ -275,7 +288,18 @@ fn bounded(who: &Who) -> Who {
 }
 
 fn line<A: Serialize>(entry: &Entry<'_, A>) -> String {
-    let mut text = serde_json::to_string(entry).expect("entries are maps with names and strings");
+    let entry = serde_json::to_string(entry).expect("entries are maps with names and strings");
+    let mut text = String::with_capacity(entry.len() + 1);
+    // In JSON an escape is the same value; the file is read on terminals, which would hide or reorder the character.
+    for (character, is_seen) in marked(&entry) {
+        if is_seen {
+            text.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            write!(text, "\\u{unit:04x}").expect("a string takes any text");
+        }
+    }
     text.push('\n');
     text
 }
@@ -363,5 +387,8 @@ impl Refusals {
 }
 
 const LONGEST_SUMMARY: usize = 400;
+/// Characters of a longer input, from its beginning and from its end.
+const BEGINNING: usize = 240;
+const END: usize = 120;
 const KEPT: u32 = 4;
 const REFUSALS_A_MINUTE: u32 = 10;

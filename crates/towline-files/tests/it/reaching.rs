@@ -69,7 +69,7 @@ fn a_tree_tells_its_links_and_those_behind_them() {
     assert!(reach.links.contains(&format!("{base}/outside")));
     assert!(reach.links.contains(&"/etc".to_owned()), "behind a link");
     check(
-        Lookout::default().tree(&format!("{base}/project/src/deep")),
+        &Lookout::default().tree(&format!("{base}/project/src/deep")),
         &base,
         &[],
     );

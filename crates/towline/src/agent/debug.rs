@@ -5,6 +5,7 @@ use std::{fs::OpenOptions, io, sync::Mutex};
 use tracing::Level;
 
 use super::{Refusal, arguments::RawFlags, flags::Id};
+use crate::terminal::LogWriter;
 
 /// Listens, if a flag says where to write.
 pub(super) fn listen(flags: &RawFlags) -> Result<(), Refusal> {
@@ -16,9 +17,15 @@ pub(super) fn listen(flags: &RawFlags) -> Result<(), Refusal> {
         let file = OpenOptions::new().create(true).append(true).open(path);
         let file =
             file.map_err(|error| Refusal::new(format!("Error: --debug-file {path}: {error}")))?;
-        subscriber.with_writer(Mutex::new(file)).try_init().ok();
+        subscriber
+            .with_writer(Mutex::new(LogWriter(file)))
+            .try_init()
+            .ok();
     } else if flags.has(Id::DebugToStderr) {
-        subscriber.with_writer(io::stderr).try_init().ok();
+        subscriber
+            .with_writer(|| LogWriter(io::stderr()))
+            .try_init()
+            .ok();
     }
     Ok(())
 }

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use anstyle::Style;
+use towline_protocol::{marked, push_escape};
 use unicode_width::UnicodeWidthChar;
-
-use super::escape::push_escaped;
 
 /// A line that takes text until it is full.
 ///
@@ -66,14 +65,18 @@ impl Clip {
         self.line
     }
 
-    fn push(&mut self, character: char) -> fmt::Result {
+    fn push(&mut self, character: char, is_seen: bool) -> fmt::Result {
         if matches!(character, ' '..='~') {
             // Nearly all of them: one byte, one column.
             self.line.push(character);
             self.used += 1;
         } else {
             let start = self.line.len();
-            push_escaped(&mut self.line, character);
+            if is_seen {
+                self.line.push(character);
+            } else {
+                push_escape(&mut self.line, character);
+            }
             self.used += self.line[start..].chars().map(columns).sum::<usize>();
         }
         // The second bound is for characters that take no column: they may not make the line endless.
@@ -97,7 +100,7 @@ impl fmt::Write for Clip {
         if self.cut {
             return Err(fmt::Error);
         }
-        text.chars().try_for_each(|character| self.push(character))
+        marked(text).try_for_each(|(character, is_seen)| self.push(character, is_seen))
     }
 }
 
@@ -133,6 +136,11 @@ mod tests {
         check(4, "日本語", "日…");
         check(4, "a\u{301}bcde", "a\u{301}bc…");
         check(6, "ab\ncde", "ab\\nc…");
+        check(
+            40,
+            "a\u{202e}b r\u{200d}m 👩\u{200d}🚀",
+            "a\\u{202e}b r\\u{200d}m 👩\u{200d}🚀",
+        );
         check(1, "ab", "…");
         check(0, "ab", "");
     }

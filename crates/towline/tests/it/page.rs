@@ -355,6 +355,11 @@ fn every_kind_of_question_can_be_answered() {
     play("questions", offline);
 }
 
+#[test]
+fn a_question_shows_what_is_approved_and_the_end_of_a_long_command() {
+    play("hostile-card", offline);
+}
+
 /// A clone with files that want to be trusted, and with characters in them that would hide what they say.
 #[test]
 fn a_person_says_whether_a_folder_may_be_trusted() {

@@ -230,7 +230,30 @@ fn an_entry_has_a_bound_whatever_a_client_calls_itself() {
     assert!(fs::metadata(&path).unwrap().len() < 3000);
     assert_eq!(input_summary("short"), "short");
     assert_eq!(
-        input_summary(&"é".repeat(401)),
-        format!("{}…", "é".repeat(400))
+        input_summary(&format!("{}; rm -rf x", "é".repeat(10_000))),
+        format!(
+            "{}… (9650 characters) …{}; rm -rf x",
+            "é".repeat(240),
+            "é".repeat(110)
+        ),
     );
+    assert_eq!(input_summary(&"é".repeat(400)), "é".repeat(400));
+    assert_eq!(
+        input_summary(&"é".repeat(401)),
+        format!("{}… (41 characters) …{}", "é".repeat(240), "é".repeat(120)),
+    );
+}
+
+/// A terminal would show another command than the one that was answered.
+#[test]
+fn what_an_input_hides_is_an_escape_in_the_file_and_the_same_value() {
+    let (_folder, path) = place();
+    let session = "a\u{202e}b\u{200b}c\u{e0041}\u{a0}\u{9b}\u{7f}\u{1b}é🚀";
+    Audit::new(path.clone(), 1 << 20).record(start(), &who(), &stopped(session));
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains(r"a\u202eb\u200bc\udb40\udc41\u00a0\u009b\u007f\u001bé🚀"),
+        "{text}"
+    );
+    assert_eq!(entries(&path)[0]["session"], session);
 }
