@@ -79,7 +79,7 @@ function reversed(text) {
   return [...text].reverse().join("");
 }
 
-/** What fits in the card of a question on a phone, twice: from the beginning and from the end. */
+/** The length that fits in the card of a question on a phone, from the beginning and again from the end. */
 const MOST = { rows: 8, width: 36 };
 
 /** An emoji that is made of several, or has a variant: what joins and chooses is seen in how it looks. */

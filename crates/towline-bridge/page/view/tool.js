@@ -30,12 +30,12 @@ export function toolCard(entry, context) {
   return details;
 }
 
-/** What a call is about, in one line that is not too long. */
+/** The subject of a call in one line that is not too long. */
 export function summaryOf(name, input, directory) {
   return aboutCall(name, input, directory).split("\n")[0].slice(0, 300);
 }
 
-/** What a call is about, whole. */
+/** The subject of a call, whole. */
 export function aboutCall(name, input, directory) {
   const { file_path: file, notebook_path: notebook, path, command, pattern, url, query, description, prompt, questions, subject, taskId, status } = input ?? {};
   const text =
