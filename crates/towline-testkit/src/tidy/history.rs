@@ -97,15 +97,15 @@ impl<'a> History<'a> {
         Ok(versions)
     }
 
-    /// The commits that modified, renamed or deleted a file that one of the pathspecs matches, newest first. Merges are left out:
-    /// they change nothing of their own.
+    /// The commits that modified, renamed or deleted a file that one of the pathspecs matches, newest first. A merge counts
+    /// for the files that are in none of its parents as it has them.
     ///
     /// # Errors
     /// When git cannot be run.
     pub fn changes(&self, pathspecs: &[&str]) -> io::Result<Vec<Change>> {
         let mut arguments = vec![
             "log",
-            "--no-merges",
+            "-c",
             "--no-renames",
             "--diff-filter=MD",
             "--name-only",

@@ -4,13 +4,35 @@ use std::io;
 
 use super::{History, Problem, history::Change};
 
-/// A commit that changes a snapshot, or a log that an earlier version wrote, names it in its message.
+/// A commit that changes a snapshot, or a log that an earlier version wrote, names it in its message. So does one that
+/// changes a list of differences which are meant: an entry too many there, and what it covers is held by nothing.
 ///
 /// # Errors
 /// When the history cannot be read.
 pub fn snapshots_are_announced(history: History<'_>) -> io::Result<Vec<Problem>> {
-    let changes = history.changes(FILES)?;
+    let mut changes = history.changes(FILES)?;
+    for list in LISTS {
+        changes.extend(changes_since_marked(history, list)?);
+    }
     Ok(changes.iter().flat_map(unannounced).collect())
+}
+
+/// The changes of a list from the version on that says that they are announced.
+fn changes_since_marked(history: History<'_>, list: &str) -> io::Result<Vec<Change>> {
+    let mut changes = history.changes(&[list])?;
+    if changes.is_empty() {
+        return Ok(changes);
+    }
+    let versions = history.versions(list)?;
+    let was_marked = |change: &Change| {
+        let place = versions
+            .iter()
+            .position(|version| version.commit == change.commit);
+        let before = place.and_then(|place| versions.get(place + 1));
+        before.is_some_and(|version| version.text.contains(MARK))
+    };
+    changes.retain(was_marked);
+    Ok(changes)
 }
 
 fn unannounced(change: &Change) -> Vec<Problem> {
@@ -34,6 +56,15 @@ const FILES: &[&str] = &[
     ":(glob)crates/*/tests/snapshots/**",
     ":(glob)crates/*/tests/data/logs/**",
 ];
+
+/// Lists of differences to the real CLI that are meant.
+const LISTS: &[&str] = &[
+    "crates/towline/tests/data/parity-differences.toml",
+    "crates/towline-permission/tests/data/differences.toml",
+];
+
+/// Stands in a list whose changes are announced.
+const MARK: &str = "A commit that changes this list names it in its message";
 
 #[cfg(test)]
 mod tests {
@@ -68,6 +99,29 @@ mod tests {
         assert_eq!(
             broken,
             expected.map(|path| format!("changes {path} and does not say so"))
+        );
+    }
+
+    #[test]
+    fn a_list_of_differences_that_changes_unannounced_is_found() {
+        let list = super::LISTS[0];
+        let marked = |text: &str| format!("# {}.\n{text}", super::MARK);
+        let (one, two, three) = (marked("one"), marked("two"), marked("three"));
+        let root = repository(&[
+            ("add", &[(list, "before the mark")]),
+            ("mark it", &[(list, &one)]),
+            ("agent: something else", &[(list, &two)]),
+            (
+                "parity-differences.toml: a field of ours",
+                &[(list, &three)],
+            ),
+        ]);
+        let history = History::open(root.path()).unwrap().unwrap();
+        let problems = snapshots_are_announced(history).unwrap();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(
+            problems[0].broken,
+            format!("changes {list} and does not say so")
         );
     }
 
