@@ -4,11 +4,12 @@
 //! `TOWLINE_RECORD=1 cargo test …` writes one for the version of today. A log that is there is never written anew.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, types};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -39,6 +40,91 @@ fn a_log_that_an_earlier_version_wrote_is_shown_whole() {
             missing.join("\n")
         );
     }
+}
+
+#[test]
+fn a_log_that_an_earlier_version_wrote_keeps_each_value() {
+    for log in entries(Path::new(LOGS)) {
+        let recorded = log.join("folder/data/log.sqlite3");
+        let recorded = Connection::open_with_flags(recorded, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let before = rows(&recorded.unwrap());
+        let served = opened(&log);
+        let place = served.project();
+        let place = place.parent().unwrap().display().to_string();
+        let folder = served.end();
+        let connection = open(&folder.path().join("data/log.sqlite3"));
+        let lost = |connection: &Connection| -> Vec<String> {
+            let after: BTreeSet<String> = rows(connection)
+                .iter()
+                .map(|row| row.replace(&place, PLACE))
+                .collect();
+            before.difference(&after).cloned().collect()
+        };
+        assert_eq!(lost(&connection), Vec::<String>::new(), "{}", log.display());
+        for table in ["frames", "questions", "sessions", "turns"] {
+            assert!(before.iter().any(|row| row.starts_with(table)), "{table}");
+        }
+        // So a column that a later version empties is noticed.
+        connection
+            .execute("UPDATE questions SET answered_by = NULL", [])
+            .unwrap();
+        assert!(!lost(&connection).is_empty());
+    }
+}
+
+/// Each value of a log, as `table key.column = value`, but for those about the present and the search index.
+fn rows(connection: &Connection) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (table, key, columns) in [
+        ("frames", "row", &["kind", "body"][..]),
+        ("inputs", "session || '/' || seq", &["client_id"]),
+        (
+            "questions",
+            "session || '/' || asked_seq",
+            &[
+                "asked_at",
+                "id",
+                "tool",
+                "answered_seq",
+                "answered_at",
+                "outcome",
+                "answered_by",
+                "message",
+            ],
+        ),
+        ("sessions", "key", &["id"]),
+        (
+            "turns",
+            "session || '/' || seq",
+            &[
+                "at",
+                "model",
+                "cost_usd",
+                "total_cost_usd",
+                "input_tokens",
+                "cached_tokens",
+                "cache_written_tokens",
+                "output_tokens",
+            ],
+        ),
+    ] {
+        for column in columns {
+            // A question that was open when the bridge ended gets its answer when it opens the log again.
+            let query = format!("SELECT {key}, {column} FROM {table} WHERE {column} IS NOT NULL");
+            let mut statement = connection.prepare(&query).unwrap();
+            let values = statement.query_map([], |row| {
+                Ok((
+                    row.get::<_, types::Value>(0)?,
+                    row.get::<_, types::Value>(1)?,
+                ))
+            });
+            for value in values.unwrap() {
+                let (key, value) = value.unwrap();
+                found.insert(format!("{table} {key:?}.{column} = {value:?}"));
+            }
+        }
+    }
+    found
 }
 
 /// A bridge that has a copy of a recorded log.
