@@ -118,7 +118,7 @@ fn is_exact(name: &str, texts: &[&str]) -> bool {
         "node" => matches!(texts, ["--version" | "-v"]),
         "ps" => {
             matches!(texts, ["-e" | "-ef"] | ["-p", _])
-                || !texts.iter().any(|word| shows_environments(word))
+                || texts.iter().all(|word| is_known_to_ps(word))
         }
         "pwd" | "whoami" | "arch" => texts.is_empty(),
         "python" | "python3" => texts == ["--version"],
@@ -127,9 +127,10 @@ fn is_exact(name: &str, texts: &[&str]) -> bool {
     }
 }
 
-/// Whether `ps` may show the environments of processes, which hold secrets, or is given more than letters and names.
-fn shows_environments(word: &str) -> bool {
-    word.starts_with(['-', '~']) || word.contains('e') && word.chars().all(char::is_alphabetic)
+/// Whether a word of `ps` is letters that show no environments of processes, which hold secrets.
+fn is_known_to_ps(word: &str) -> bool {
+    word.bytes()
+        .all(|byte| byte.is_ascii_lowercase() && byte != b'e')
 }
 
 /// A test without anything that is evaluated, of a form that is known.
@@ -143,8 +144,10 @@ fn is_test(texts: &[&str]) -> bool {
     let is_form = match texts.strip_prefix(&["!"]).unwrap_or(texts) {
         [] => true,
         [word] => !word.starts_with('-'),
-        [operator, _] => is_unary(operator),
-        [_, operator, _] => is_binary(operator),
+        [operator, word] => is_unary(operator) && !word.starts_with('-'),
+        [one, operator, other] => {
+            is_binary(operator) && ![one, other].iter().any(|word| word.starts_with('-'))
+        }
         _ => false,
     };
     is_form && !may_evaluate(&texts.join(" "))

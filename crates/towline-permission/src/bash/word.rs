@@ -214,13 +214,19 @@ pub(crate) fn unescape_quoted(text: &str) -> String {
     out
 }
 
-/// Whether a test may evaluate what stands in it: a subscript, an expansion, a glob, a number that is a name.
+/// Whether a test may evaluate what stands in it: a subscript, an expansion, a glob, a number that is a name. A flag where
+/// an operand should be may be read as an operator.
 pub(crate) fn may_evaluate(test: &str) -> bool {
+    const NUMBERS: &[&str] = &[
+        "-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-a", "-o",
+    ];
+    let words: Vec<&str> = test.split_whitespace().collect();
+    let is_operand = |before: &str| !matches!(before, "!" | "&&" | "||" | "(");
+    let is_binary = |word: &str| matches!(word, "-nt" | "-ot" | "-ef");
+    let has_stray_flag = words
+        .windows(2)
+        .any(|pair| pair[1].starts_with('-') && is_operand(pair[0]) && !is_binary(pair[1]));
     test.contains(['$', '`', '[', '*', '?'])
-        || test.split_whitespace().any(|word| {
-            matches!(
-                word,
-                "-v" | "-R" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-a" | "-o"
-            )
-        })
+        || has_stray_flag
+        || words.iter().any(|word| NUMBERS.contains(word))
 }
