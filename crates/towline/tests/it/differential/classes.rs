@@ -34,10 +34,23 @@ const CLASSES: &[Class] = &[
         holds: |_, line| line.contains("ls-remote"),
     },
     Class {
+        name: "sed changes a file in place, by a text that may write other files",
+        holds: |_, line| line.contains("sed ") && line.contains("-i"),
+    },
+    Class {
+        name: "the table has no form of the program with these words",
+        holds: |_, line| line.split_whitespace().any(is_unknown_form),
+    },
+    Class {
         name: "a plan is not carried out by a command that no rule allows",
         holds: |setting, _| setting.mode == "plan",
     },
 ];
+
+/// A value for a flag, which may not take one, and a program that says nothing without a word.
+fn is_unknown_form(word: &str) -> bool {
+    word.starts_with("--") && word.contains('=') || word == "man"
+}
 
 fn sets_variable(line: &str) -> bool {
     let is_name = |text: &str| {
