@@ -163,8 +163,11 @@ impl<'c> Case<'c> {
             .find_map(|located| self.may_read_forbidden(located))
     }
 
-    /// Whether a change of directory leads to one that shows only when it runs.
+    /// Whether a change of directory leads to one that shows only when it runs, or too many do to be followed.
     fn moves_unseen(&self) -> bool {
+        if self.located.iter().any(Located::is_lost) {
+            return true;
+        }
         let moves = self
             .script
             .commands

@@ -1,10 +1,10 @@
 //! Where the commands of a line run, and which paths that makes.
 
 use super::{
-    name_of,
     shell::{Command, Script},
     touch::{self, Touched},
     word::Word,
+    wrapper,
 };
 use crate::{path, policy::Policy};
 
@@ -22,33 +22,68 @@ pub(super) fn located<'s>(policy: &Policy, script: &'s Script) -> Vec<Located<'s
     let mut bases = vec![policy.places.current.clone()];
     let mut all = Vec::new();
     for command in &script.commands {
-        let current = bases.last().cloned().unwrap_or_default();
-        let touched: Vec<(Touched, String)> = touch::touched(command)
-            .into_iter()
-            .flat_map(|touched| {
-                let paths = as_opened(touched.word.known(), &current, home);
-                paths.map(move |path| (touched.clone(), path))
-            })
-            .collect();
-        let moves = name_of(command) == "cd";
-        let target = touched.iter().find(|(touched, _)| !touched.is_redirect);
-        let target = target.map_or_else(|| home.clone(), |(_, path)| path.clone());
+        let mut touched = Vec::new();
+        for one in touch::touched(command) {
+            let mut paths = Vec::new();
+            // From where all changes of directory together lead, first: that is the one to talk of.
+            let readings = bases.iter().rev();
+            for path in readings.flat_map(|base| as_opened(one.word.known(), base, home)) {
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+            touched.extend(paths.into_iter().map(|path| (one.clone(), path)));
+        }
         all.push(Located {
             command,
             touched,
             bases: bases.clone(),
         });
-        if moves && bases.len() < MOST_BASES {
-            bases.push(target);
+        for destination in destinations(command) {
+            follow(&mut bases, destination, home);
         }
     }
     all
 }
 
-/// More changes of directory than this in one line are not followed.
+/// Adds the directories that a change of directory leads to, from each where it may begin. The last one is that to which all
+/// lead together.
+fn follow(bases: &mut Vec<String>, destination: &str, home: &str) {
+    for base in bases.clone() {
+        let mut paths: Vec<String> = as_opened(destination, &base, home).collect();
+        paths.reverse();
+        for path in paths {
+            if let Some(place) = bases.iter().position(|known| *known == path) {
+                bases.remove(place);
+            }
+            if bases.len() < MOST_BASES {
+                bases.push(path);
+            }
+        }
+    }
+}
+
+/// The words that say where a command changes the directory to; home without one.
+fn destinations(command: &Command) -> impl Iterator<Item = &str> {
+    let readings = wrapper::readings(command).into_iter();
+    let changes = readings.filter(|words| matches!(words[0].known(), "cd" | "pushd" | "chdir"));
+    changes.map(|words| {
+        let mut words = words[1..].iter();
+        let mut plain = words.clone().filter(|word| !word.is_flag());
+        let behind_dashes = words.find(|word| word.known() == "--").and(words.next());
+        behind_dashes.or(plain.next()).map_or("~", Word::known)
+    })
+}
+
+/// More directories than these are not followed; a line with so many is [not known](Located::is_lost).
 const MOST_BASES: usize = 16;
 
 impl Located<'_> {
+    /// Whether the command may run in a directory that is not known.
+    pub(super) fn is_lost(&self) -> bool {
+        self.bases.len() >= MOST_BASES
+    }
+
     /// The paths that a word may be, wherever the command runs.
     pub(super) fn readings(&self, policy: &Policy, text: &str) -> impl Iterator<Item = String> {
         let home = &policy.places.home;

@@ -3,6 +3,7 @@
 //! tree-sitter does the parsing. This walks over its tree once and says what matters for permissions. A tree with an error
 //! in it is [broken](Script::is_broken), and nothing is concluded from it that would allow anything.
 
+mod joined;
 mod kind;
 mod unseen;
 mod value;
@@ -103,8 +104,12 @@ pub(crate) enum Opaque {
     Assignments,
     /// `a\ b`.
     EscapedBlank,
+    /// A line that goes on in the next one, in the middle of a word.
+    JoinedWord,
     /// A blank that only looks like one.
     UnicodeBlank,
+    /// A carriage return, or another control character.
+    Control,
     /// `a[…]=1`, where the index is more than a number.
     Subscript,
     /// `select x in …`.
@@ -137,7 +142,11 @@ impl Opaque {
             Self::HereDocument => "a here-document without quotes, or with more on its line",
             Self::Assignments => "an assignment cannot be checked before it runs",
             Self::EscapedBlank => "a blank behind a backslash",
+            Self::JoinedWord => "a word that goes on in the next line",
             Self::UnicodeBlank => "a blank that is no ASCII blank",
+            Self::Control => {
+                "a control character is a letter to the shell and may look like a blank"
+            }
             Self::Subscript => "the index of an array may run a command",
             Self::Menu => "a menu of `select` cannot be checked before it runs",
             Self::Unknown => "a part of the line that cannot be checked before it runs",
@@ -160,13 +169,17 @@ fn parse_at(line: &str, variables: &Variables, level: usize) -> Script {
     if line.chars().any(is_unicode_blank) {
         script.opaque.push(Opaque::UnicodeBlank);
     }
+    if line.chars().any(is_control) {
+        script.opaque.push(Opaque::Control);
+        script.is_broken = true;
+    }
     let tree = tree(&in_ascii(line));
     let Some(tree) = tree else {
         script.is_broken = true;
         return script;
     };
     let root = tree.root_node();
-    script.is_broken = root.has_error() || has_foreign_delimiter(line);
+    script.is_broken |= root.has_error() || has_foreign_delimiter(line);
     let mut walk = Walk {
         line,
         script,
@@ -179,6 +192,7 @@ fn parse_at(line: &str, variables: &Variables, level: usize) -> Script {
     };
     walk.statement(root, Place::Line, false);
     walk.unseen(root);
+    walk.joined_words(root);
     walk.script
 }
 
@@ -241,6 +255,12 @@ const DEEPEST: usize = 100;
 /// So many texts that the grammar leaves alone are parsed on their own, and so many levels of them.
 const MOST_PIECES: usize = 16;
 const MOST_LEVELS: usize = 4;
+
+/// To the grammar a carriage return, a form feed and a vertical tab are blanks, behind which a comment may begin; to the shell they
+/// are letters.
+fn is_control(c: char) -> bool {
+    c.is_ascii_control() && !matches!(c, '\t' | '\n')
+}
 
 fn is_unicode_blank(c: char) -> bool {
     !c.is_ascii()

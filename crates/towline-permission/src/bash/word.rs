@@ -138,6 +138,16 @@ pub(crate) fn has_escaped_blank(text: &str) -> bool {
     }) || text.ends_with("\\\n")
 }
 
+/// Whether a word without quotes has a blank in it, or an end of line, that no backslash stands before.
+pub(crate) fn has_bare_blank(text: &str) -> bool {
+    let mut escaped = false;
+    text.chars().any(|c| {
+        let hit = !escaped && matches!(c, ' ' | '\t' | '\n');
+        escaped = !escaped && c == '\\';
+        hit
+    })
+}
+
 /// A word without its quotes and backslashes, if it has nothing in it that the shell fills in.
 ///
 /// The parser knows where words begin and end; on what is in them the rules of the shell are simpler than its grammar.

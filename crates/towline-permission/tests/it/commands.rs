@@ -47,6 +47,91 @@ fn what_is_forbidden_is_found_wherever_it_stands() {
 }
 
 #[test]
+fn a_word_that_goes_on_in_the_next_line_hides_nothing() {
+    let forbids = |session: Session| session.deny("Bash(rm:*)").deny("Read(./a.txt)");
+    let bypass = forbids(Session::new(PermissionMode::BypassPermissions));
+    let free = forbids(Session::new(PermissionMode::Default).allow("Bash"));
+    for command in [
+        "find . -maxdepth 0 -ex\\\nec touch x \\;",
+        "find . -maxdepth 0 -ex\\\r\nec touch x \\;",
+        "echo \"$\\\n(touch x)\"",
+        "echo $\\\n(touch x)",
+        "sort a.txt -\\\noout",
+        "cat .\\\n./secret.txt",
+        "cat < l\\\nf",
+        "cat {l\\\nf,a.txt}",
+        "cat a\\\n.txt",
+        "cat \"a\\\n.txt\"",
+        "cat \"$(cat a\\\n.txt)\"",
+        "cat a\\ \\\n.txt",
+        "nice r\\\nm a",
+        "r\\\nm a",
+        "ba\\\nsh -c 'rm a'",
+        "ls &\\\n& rm a",
+        "cat <<E\\\nOF\nE\nrm a\nEOF",
+        "cat <<EOF\na\\\n.txt\nEOF",
+        "ls \\\r\nrm a",
+        // A carriage return, a form feed and a vertical tab end no word, and begin no comment.
+        "echo a\r# ; rm a",
+        "echo a\u{c}# ; rm a",
+        "echo a\u{b}# ; rm a",
+        "echo a\\ # ; rm a",
+        "echo a\\\t# ; rm a",
+        "echo \\\n\\\n# ; rm a\\\nb",
+    ] {
+        for mode in [
+            PermissionMode::Default,
+            PermissionMode::Plan,
+            PermissionMode::AcceptEdits,
+        ] {
+            let session = Session::new(mode.clone());
+            assert_eq!(run(&session, command), Ask, "{mode} {command:?}");
+        }
+        for session in [&bypass, &free] {
+            assert_ne!(run(session, command), Allow, "{command:?}");
+        }
+    }
+    let session = Session::new(PermissionMode::Default);
+    for command in [
+        "ls \\\n  -la",
+        "ls -la \\\n&& echo done",
+        "ls |\\\n  wc -l",
+        "echo 'a\\\nb'",
+        "ls # a \\\necho b",
+        "echo a\\\\\nls",
+    ] {
+        assert_eq!(run(&session, command), Allow, "{command:?}");
+    }
+}
+
+#[test]
+fn a_change_of_directory_that_fails_leaves_the_rest_where_it_was() {
+    let session =
+        Session::new(PermissionMode::Default).link("/made/project/lf", "/elsewhere/secret.txt");
+    for command in [
+        "cd nope || cat lf",
+        "cd nope; cat lf",
+        "cd nope | cat lf",
+        "cd nope\ncat lf",
+        "command cd nope; cat lf",
+    ] {
+        assert_eq!(run(&session, command), Ask, "{command:?}");
+    }
+    let forbids = Session::new(PermissionMode::BypassPermissions).deny("Read(./b/key.txt)");
+    let far = format!("{}cat key.txt", "cd a; ".repeat(20));
+    for command in [
+        "cd nope; cd b; cat key.txt",
+        "cd nope; cat b/key.txt",
+        "pushd b; cat key.txt",
+        "builtin cd -- b && cat key.txt",
+        &far,
+    ] {
+        assert_ne!(run(&forbids, command), Allow, "{command:?}");
+    }
+    assert_eq!(run(&forbids, "cd b && cat other.txt"), Allow);
+}
+
+#[test]
 fn a_command_in_the_index_of_an_array_does_not_run_unasked() {
     let modes = [
         PermissionMode::Default,

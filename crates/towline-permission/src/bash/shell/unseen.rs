@@ -43,6 +43,10 @@ impl Walk<'_> {
     }
 
     fn look_at(&mut self, node: Node<'_>, pieces: &mut usize) {
+        if node.kind() == "comment" && !may_begin_comment(&self.line[..node.start_byte()]) {
+            self.opaque(Opaque::Unknown);
+            self.script.is_broken = true;
+        }
         let is_seen = self.seen.contains(&node.id());
         match Kind::of(node.kind()) {
             Some(Kind::Unparsed) => self.look_into(node, pieces),
@@ -92,6 +96,16 @@ impl Walk<'_> {
                 }));
         }
     }
+}
+
+/// Whether a word may begin behind a text: a `#` in the middle of one begins no comment.
+fn may_begin_comment(before: &str) -> bool {
+    let mut letters = before.chars().rev();
+    let Some(last) = letters.next() else {
+        return true;
+    };
+    let is_escaped = letters.take_while(|letter| *letter == '\\').count() % 2 == 1;
+    " \t\n;&|()<>`".contains(last) && (!is_escaped || last == '\n')
 }
 
 /// Beginnings of an expansion.

@@ -77,6 +77,8 @@ impl<'l> Walk<'l> {
                 if word::has_escaped_blank(text) {
                     self.opaque(Opaque::EscapedBlank);
                 }
+                // The grammar has taken two words for one.
+                self.script.is_broken |= word::has_bare_blank(text);
                 if word::has_brace_expansion(text) {
                     self.opaque(Opaque::BraceExpansion);
                     return None;

@@ -41,7 +41,9 @@ impl<'l> Walk<'l> {
         }
         self.depth += 1;
         match Kind::of(node.kind()) {
-            Some(Kind::Command) => self.command(node, place, in_pipe, Vec::new()),
+            Some(Kind::Command) => {
+                self.command(node, place, in_pipe, (Vec::new(), Vec::new()));
+            }
             Some(Kind::Redirected) => self.redirected(node, place, in_pipe),
             Some(Kind::Pipeline) => self.parts(node, place, true),
             Some(Kind::Subshell) => self.compound(node, Opaque::Subshell, Place::Subshell, in_pipe),
@@ -106,13 +108,14 @@ impl<'l> Walk<'l> {
         self.saw(node);
         let mut cursor = node.walk();
         let mut redirects = Vec::new();
+        let mut words = Vec::new();
         let mut here = false;
         let mut body = None;
         for child in node.named_children(&mut cursor) {
             match child.kind() {
                 "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
                     here |= child.kind() != "file_redirect";
-                    self.redirection(child, place, &mut redirects);
+                    self.redirection(child, place, &mut redirects, &mut words);
                 }
                 _ => body = Some(child),
             }
@@ -120,25 +123,42 @@ impl<'l> Walk<'l> {
         let before = self.script.commands.len();
         match body {
             Some(body) if Kind::of(body.kind()) == Some(Kind::Command) => {
-                self.command(body, place, in_pipe, redirects);
+                self.command(body, place, in_pipe, (redirects, words));
             }
             Some(body) => {
+                // Only a simple command has words behind a redirection.
+                self.script.is_broken |= !words.is_empty();
                 self.statement(body, place, in_pipe);
                 match self.script.commands[before..].last_mut() {
                     Some(last) => last.redirects.extend(redirects),
                     None => self.bare_redirects(node, place, redirects),
                 }
             }
-            None => self.bare_redirects(node, place, redirects),
+            None => {
+                self.script.is_broken |= !words.is_empty();
+                self.bare_redirects(node, place, redirects);
+            }
         }
         if here && let Some(last) = self.script.commands[before..].last_mut() {
             last.has_here_document = true;
         }
     }
 
-    fn redirection(&mut self, node: Node<'_>, place: Place, redirects: &mut Vec<Redirect>) {
+    fn redirection(
+        &mut self,
+        node: Node<'_>,
+        place: Place,
+        redirects: &mut Vec<Redirect>,
+        words: &mut Vec<Word>,
+    ) {
         match node.kind() {
-            "file_redirect" => redirects.extend(self.redirect(node)),
+            "file_redirect" => {
+                redirects.extend(self.redirect(node));
+                // The grammar takes the words behind the file for more files; they belong to the command.
+                let mut cursor = node.walk();
+                let mut files = node.children_by_field_name("destination", &mut cursor);
+                words.extend(files.by_ref().skip(1).map(|word| self.word(word)));
+            }
             "heredoc_redirect" => self.here_document(node, place, redirects),
             _ => self.words_in(node),
         }
@@ -155,7 +175,14 @@ impl<'l> Walk<'l> {
         });
     }
 
-    fn command(&mut self, node: Node<'_>, place: Place, in_pipe: bool, redirects: Vec<Redirect>) {
+    /// A command, with the redirections around it and the words behind them.
+    fn command(
+        &mut self,
+        node: Node<'_>,
+        place: Place,
+        in_pipe: bool,
+        (redirects, words_behind): (Vec<Redirect>, Vec<Word>),
+    ) {
         self.saw(node);
         let mut command = Command {
             redirects,
@@ -178,7 +205,8 @@ impl<'l> Walk<'l> {
                     pieces.push(self.line.get(from..child.start_byte()).unwrap_or_default());
                     from = child.end_byte();
                     command.has_here_document |= child.kind() != "file_redirect";
-                    self.redirection(child, place, &mut command.redirects);
+                    let (redirects, words) = (&mut command.redirects, &mut command.words);
+                    self.redirection(child, place, redirects, words);
                 }
                 "command_name" => {
                     let name = child.named_child(0).unwrap_or(child);
@@ -225,6 +253,11 @@ impl<'l> Walk<'l> {
         pieces.push(self.line.get(from..node.end_byte()).unwrap_or_default());
         let text = pieces.join(" ").replace("\\\n", "");
         command.text = text.trim().to_owned();
+        for word in &words_behind {
+            command.text.push(' ');
+            command.text.push_str(&word.raw);
+        }
+        command.words.extend(words_behind);
         if command.words.is_empty()
             && command.redirects.is_empty()
             && !command.assignments.is_empty()
