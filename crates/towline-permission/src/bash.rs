@@ -54,6 +54,8 @@ pub(crate) fn paths(policy: &Policy, line: &str) -> Vec<String> {
                 .chain(others)
         })
         .collect();
+    // Where the shell is, a link may have come since it went there.
+    found.push(policy.places.current.clone());
     found.sort_unstable();
     found.dedup();
     found
@@ -152,6 +154,10 @@ impl<'c> Case<'c> {
         if let Some(question) = unclear {
             return question;
         }
+        if let Some(target) = self.led_away() {
+            let words = format!("the shell's directory is a link to {target} now");
+            return Decision::ask(Reason::Safety(words)).suggest(Vec::new());
+        }
         if let Some(question) = protected.or_else(|| self.path_question()) {
             return question.decision(self);
         }
@@ -166,6 +172,16 @@ impl<'c> Case<'c> {
             return question;
         }
         self.parts()
+    }
+
+    /// Where the shell's directory leads, if it is inside by its words and a link has taken its place that leads out: a command
+    /// without a path looks there.
+    fn led_away(&self) -> Option<&'c str> {
+        let current = &self.policy.places.current;
+        let target = self.facts.links.get(current)?;
+        let leads_out =
+            path::is_inside(self.policy, current) && !path::is_inside(self.policy, target);
+        leads_out.then_some(target)
     }
 
     fn background(&self) -> Decision {

@@ -9,6 +9,7 @@ mod protected;
 
 pub(crate) use forbidden::{forbids_some, may_hold_forbidden, may_match_forbidden};
 pub(crate) use pattern::Pattern;
+pub(crate) use protected::has_other_name;
 
 use towline_protocol::Behavior;
 
@@ -95,8 +96,10 @@ fn check_with<'p>(
             Behavior::Ask if same_access && asked.is_none() && ask_rules == AskRules::Count => {
                 asked = covers_an_end().then_some(entry);
             }
-            // What may be changed may be looked at.
-            Behavior::Allow if same_access || access == Access::Read => {
+            // What may be changed may be looked at by tools; to commands that is not said (CLI 2.1.325).
+            Behavior::Allow
+                if same_access || access == Access::Read && ask_rules == AskRules::Count =>
+            {
                 for (place, allowed) in places.iter().zip(&mut allowed) {
                     if allowed.is_none() && pattern.covers(place) {
                         *allowed = Some(entry);

@@ -72,6 +72,9 @@ fn is_harmless_with(name: &str, texts: &[&str], operands: &[&str]) -> bool {
         "git branch" => operands.is_empty() || lists(texts, GIT_BRANCH_LISTS),
         "git reflog" => operands.is_empty() || texts.first() == Some(&"show"),
         "git remote" | "ss" | "uniq" => operands.is_empty(),
+        // Words with a plus are flags.
+        "lsof" => !texts.iter().any(|word| word.starts_with('+')),
+        "stat" => !texts.iter().any(|word| is_flag_with(word, 'H')),
         "git tag" => operands.is_empty() || lists(texts, GIT_TAG_LISTS),
         "help" => {
             operands.len() <= 1
@@ -84,9 +87,14 @@ fn is_harmless_with(name: &str, texts: &[&str], operands: &[&str]) -> bool {
             !operands.is_empty()
                 && !texts.contains(&"-")
                 && !texts.contains(&"--")
+                // Flags stand in front of the filter.
+                && texts.iter().rposition(|word| word.starts_with('-'))
+                    < texts.iter().position(|word| *word == operands[0])
                 && !texts.iter().any(|word| reaches_out_of_jq(word))
         }
-        "man" => operands.len() == 1 && !operands[0].contains('/'),
+        "man" => {
+            operands.len() == 1 && !operands[0].contains('/') && texts.last() == Some(&operands[0])
+        }
         "printf" | "which" => !texts.contains(&"-"),
         _ => true,
     }
@@ -151,6 +159,10 @@ fn is_test(texts: &[&str]) -> bool {
         _ => false,
     };
     is_form && !may_evaluate(&texts.join(" "))
+}
+
+fn is_flag_with(word: &str, letter: char) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
 }
 
 fn is_number(text: &str) -> bool {

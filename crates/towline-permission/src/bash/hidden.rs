@@ -13,9 +13,12 @@ use super::{
 pub(crate) fn hides_commands(script: &Script) -> bool {
     script.is_broken
         || script.commands.iter().any(|command| {
-            wrapper::readings(command)
-                .into_iter()
-                .any(|words| starts_unseen(command, words))
+            let readings = wrapper::readings(command);
+            // There may be more than were looked at.
+            readings.len() >= wrapper::MOST_READINGS
+                || readings
+                    .into_iter()
+                    .any(|words| starts_unseen(command, words))
         })
 }
 
@@ -32,6 +35,7 @@ fn starts_unseen(command: &Command, words: &[Word]) -> bool {
         "eval" | "coproc" | "busybox" | "toybox" | "parallel" | "chroot" | "trap" | "alias"
         | "ssh" | "su" | "script" | "expect" => !arguments.is_empty(),
         "source" | "." => true,
+        "env" => arguments.iter().any(|word| splits_its_text(word.known())),
         "find" | "fd" | "fdfind" => arguments.iter().any(|word| is_find_action(word.known())),
         _ if is_shell(name) => runs_code(command, arguments, &["-c"]),
         _ if is_interpreter(name) => runs_code(
@@ -41,6 +45,14 @@ fn starts_unseen(command: &Command, words: &[Word]) -> bool {
         ),
         "awk" | "gawk" | "mawk" | "nawk" => true,
         _ => false,
+    }
+}
+
+/// Whether a flag of `env` has it read a command from a text: `-S`, or a long form that is not spelled out.
+fn splits_its_text(flag: &str) -> bool {
+    match flag.strip_prefix("--") {
+        Some(long) => long.starts_with('s'),
+        None => flag.starts_with('-') && flag.contains('S'),
     }
 }
 

@@ -179,7 +179,7 @@ fn parse_at(line: &str, variables: &Variables, level: usize) -> Script {
         return script;
     };
     let root = tree.root_node();
-    script.is_broken |= root.has_error() || has_foreign_delimiter(line);
+    script.is_broken |= root.has_error() || has_odd_delimiter(line);
     let mut walk = Walk {
         line,
         script,
@@ -214,13 +214,28 @@ fn in_ascii(line: &str) -> Cow<'_, str> {
     line.bytes().map(byte).collect()
 }
 
-/// Whether a here-document ends with a word beyond ASCII, which [`in_ascii`] makes equal to others.
-fn has_foreign_delimiter(line: &str) -> bool {
+/// Whether a here-document ends with anything but a plain word, or one that is quoted as a whole: the grammar looks for the end of
+/// others where the shell does not, and [`in_ascii`] makes words beyond ASCII equal.
+fn has_odd_delimiter(line: &str) -> bool {
     line.match_indices("<<").any(|(place, found)| {
-        let rest = line[place + found.len()..].trim_start_matches(['-', ' ', '\t']);
-        let ends = |c: char| c.is_ascii_whitespace() || ";|&<>()".contains(c);
-        let delimiter = rest.split(ends).next().unwrap_or_default();
-        !delimiter.is_ascii()
+        let rest = &line[place + found.len()..];
+        // A here-string, and the shift of a number.
+        if rest.starts_with(['<', '(']) {
+            return false;
+        }
+        let rest = rest.trim_start_matches(['-', ' ', '\t']);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./+@%,:!".contains(c);
+        let quoted = ['\'', '"'].iter().find_map(|quote| {
+            let (word, behind) = rest.strip_prefix(*quote)?.split_once(*quote)?;
+            Some((word, behind))
+        });
+        let (word, behind) = quoted.unwrap_or_else(|| {
+            let rest = rest.strip_prefix('\\').unwrap_or(rest);
+            rest.split_at(rest.find(|c| !is_plain(c)).unwrap_or(rest.len()))
+        });
+        let ends = behind.is_empty()
+            || behind.starts_with(|c: char| c.is_ascii_whitespace() || ";|&<>()".contains(c));
+        word.is_empty() || !word.chars().all(is_plain) || !ends
     })
 }
 

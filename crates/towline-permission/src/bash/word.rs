@@ -138,6 +138,15 @@ pub(crate) fn has_escaped_blank(text: &str) -> bool {
     }) || text.ends_with("\\\n")
 }
 
+/// Whether a word is a name in braces, which before a redirection says where its file goes.
+pub(crate) fn is_file_variable(text: &str) -> bool {
+    let name = text
+        .strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'));
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(is_letter))
+}
+
 /// Whether a word without quotes has a blank in it, or an end of line, that no backslash stands before.
 pub(crate) fn has_bare_blank(text: &str) -> bool {
     let mut escaped = false;

@@ -114,7 +114,8 @@ fn starts(words: &[Word], mut own: usize) -> Vec<&[Word]> {
             continue;
         }
         found.push(&words[place..]);
-        let is_own = text.contains('=') || is_duration(text);
+        // A variable, a duration, a priority, a mask.
+        let is_own = text.contains('=') || text.starts_with(|c: char| c.is_ascii_digit());
         if !behind_flag && !is_own {
             if own == 0 {
                 break;
@@ -257,7 +258,8 @@ const STARTERS_WITH_WORD: &[&str] = &[
     "setuidgid",
     "sg",
     "ssh",
+    "taskset",
     "uv",
 ];
 
-const MOST_READINGS: usize = 64;
+pub(crate) const MOST_READINGS: usize = 64;

@@ -180,10 +180,10 @@ impl Shape {
             } else {
                 relative.rfind('/').unwrap_or(0)
             };
-            relative[..end].split('/')
+            relative[..end].split('/').filter(|part| !part.is_empty())
         };
         match self {
-            Self::Everything => true,
+            Self::Everything => itself || relative.contains('/'),
             Self::Name(name) => names().any(|part| part == name),
             Self::NamePattern(pattern) => names().any(|part| glob_match(pattern, part)),
             Self::Place(place) => {

@@ -88,6 +88,7 @@ pub(crate) fn decide(policy: &Policy, call: &Call<'_>, facts: &Facts, access: Ac
     // What must not be read must not be written by a tool that shows what was there.
     if access == Access::Write
         && let Some(entry) = path::denied(policy, facts, Access::Read, &path)
+            .or_else(|| wide(policy, &Behavior::Deny, "Read"))
     {
         return Decision::deny(Reason::Rule(entry.clone()));
     }
@@ -122,6 +123,10 @@ struct File<'a> {
 
 impl File<'_> {
     fn decide_read(&self, verdict: PathVerdict<'_>) -> Decision {
+        if path::has_other_name(self.path) {
+            let reason = format!("{} may be another file on some systems", self.path);
+            return Decision::ask(Reason::Safety(reason)).suggest(Vec::new());
+        }
         let target = match verdict {
             PathVerdict::Allowed(entry) => return Decision::allow(Reason::Rule(entry.clone())),
             PathVerdict::Inside => return Decision::allow(Reason::Harmless),

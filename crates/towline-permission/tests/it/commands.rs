@@ -105,6 +105,106 @@ fn a_word_that_goes_on_in_the_next_line_hides_nothing() {
 }
 
 #[test]
+fn what_the_grammar_takes_for_something_else_is_asked_about() {
+    let default = Session::new(PermissionMode::Default);
+    for command in [
+        // A redirection in a test.
+        "[ a >Makefile ]",
+        "[ -n >.git/hooks/x ]",
+        "[ a = b >>x ]",
+        "[ -n </etc/passwd ]",
+        "if [ -n >x ]; then ls; fi",
+        // A glob that becomes the name of a program.
+        "[w]",
+        "[[w]]",
+        // The end of a here-document.
+        "cat <<E''\nx\nE\ntouch x\nE''",
+        "cat <<E\"F\"\nx\nEF\ntouch x\nE\"F\"",
+        "cat <<$'E'\nx\nE\ntouch x\n$'E'",
+        "cat <<x=<<\"E\"\n< \"$(touch x)\"",
+        "cat <<\"$x\"\na\n$x",
+        // Words behind the file of a redirection.
+        "grep >/dev/null a",
+        "cat </dev/null /etc/passwd",
+        "ls {fd}<a",
+        "ls <&-",
+        "echo \"$((1+1))\"",
+        "ls -$((1+1))",
+        "lsof +T",
+        "jq a -n",
+        "man a -f",
+        "stat -H",
+        "echo =time",
+    ] {
+        assert_eq!(run(&default, command), Ask, "{command:?}");
+    }
+    for command in [
+        "cat <<'EOF'\na\nEOF",
+        "[ -n a ]",
+        "[[ a == b ]]",
+        "cat <<< x",
+        "stat a.txt",
+        "jq .a a.json",
+        "cat a.txt 2>/dev/null",
+        "echo $((1 << 2))",
+    ] {
+        assert_eq!(run(&default, command), Allow, "{command:?}");
+    }
+}
+
+#[test]
+fn a_forbidden_command_is_found_behind_redirections_and_wrappers() {
+    let forbids = |session: Session| session.deny("Bash(rm:*)").deny("Read(./secret)");
+    let bypass = forbids(Session::new(PermissionMode::BypassPermissions));
+    let free = forbids(Session::new(PermissionMode::Default).allow("Bash"));
+    let many = |wrapper: &str, count| format!("{}rm a", wrapper.repeat(count));
+    for command in [
+        "env 2>&1 rm a",
+        "time >/dev/null rm -f a",
+        "timeout 2 </dev/null cat secret",
+        "bash 2>&1 -c 2>&1 'rm a'",
+        "2>&1 {fd}>/dev/null rm a",
+        "X=1 {fd}>/dev/null rm a",
+        "! ! rm a",
+        "ls && ! ! rm a",
+        "echo `echo \\`rm a\\``",
+        "x=`echo \\`rm a\\``",
+        "env -S\"rm a\"",
+        "env -iS \"rm a\"",
+        "env --split-string=\"rm a\"",
+        "taskset 0x1 rm a",
+        "taskset ff rm a",
+        &many("env ", 64),
+        &many("builtin command ", 40),
+        "ls a\n\\rm b",
+        "echo \"$\\\n(rm a)\"",
+    ] {
+        for session in [&bypass, &free] {
+            assert_ne!(run(session, command), Allow, "{command:?}");
+        }
+    }
+    for command in ["env 2>&1 ls a", "! ls", "env -i A=1 ls", "taskset 0x1 ls"] {
+        assert_eq!(run(&free, command), Allow, "{command:?}");
+    }
+}
+
+#[test]
+fn a_shell_whose_directory_has_become_a_link_to_elsewhere_is_asked_about() {
+    let session = Session::new(PermissionMode::Default);
+    let led_away = session.clone().link("/made/project", "/elsewhere");
+    for command in ["ls", "grep -rh x", "git log -1 -p", "pwd; ls"] {
+        assert!(
+            session
+                .paths("Bash", &json!({"command": command}))
+                .contains(&"/made/project".to_owned()),
+            "{command}"
+        );
+        assert_eq!(run(&session, command), Allow, "{command}");
+        assert_eq!(run(&led_away, command), Ask, "{command}");
+    }
+}
+
+#[test]
 fn a_change_of_directory_that_fails_leaves_the_rest_where_it_was() {
     let session =
         Session::new(PermissionMode::Default).link("/made/project/lf", "/elsewhere/secret.txt");

@@ -338,3 +338,89 @@ fn a_call_without_a_path_is_asked_about() {
         assert_eq!(session.verdict("Read", &input), Ask, "{input}");
     }
 }
+
+#[test]
+fn files_that_run_code_later_are_asked_about_where_edits_are_accepted() {
+    let session = Session::new(PermissionMode::AcceptEdits);
+    for name in [
+        ".yarnrc",
+        ".yarn/releases/yarn.cjs",
+        ".pnpmfile.cjs",
+        ".pnp.cjs",
+        ".pnp.loader.mjs",
+        "bunfig.toml",
+        ".bunfig.toml",
+        ".bazelrc",
+        ".bazeliskrc",
+        ".bazelversion",
+        ".devcontainer.json",
+        ".cargo/config.toml",
+        "lefthook.yml",
+        ".lefthook.yaml",
+        ".config/lefthook.yml",
+        ".config/git/config",
+        ".mvn/jvm.config",
+        "gradle/wrapper/gradle-wrapper.properties",
+        ".g\u{200c}it/config",
+        ".git::$INDEX_ALLOCATION/config",
+        ".git./config",
+        ".git /config",
+        " .bashrc",
+        ".bashrc ",
+        "GIT~1/config",
+        "n...",
+        "n\\..\\..\\x",
+    ] {
+        assert_eq!(
+            session.write(&format!("/made/project/{name}")),
+            Ask,
+            "{name:?}"
+        );
+    }
+    for name in [
+        "notes.txt",
+        "a~b",
+        "src/config/git.rs",
+        "a.b.c",
+        "config.toml",
+    ] {
+        assert_eq!(
+            session.write(&format!("/made/project/{name}")),
+            Allow,
+            "{name:?}"
+        );
+    }
+    let session = Session::new(PermissionMode::Default);
+    for name in ["n...", "GIT~1/config", "n\\..\\..\\x"] {
+        assert_eq!(
+            session.read(&format!("/made/project/{name}")),
+            Ask,
+            "{name:?}"
+        );
+    }
+}
+
+#[test]
+fn a_rule_against_all_reading_is_one_against_writing() {
+    for rule in ["Read", "Read(*)"] {
+        for mode in [
+            PermissionMode::AcceptEdits,
+            PermissionMode::BypassPermissions,
+        ] {
+            let session = Session::new(mode).deny(rule);
+            assert_eq!(session.write("/made/project/n"), Deny, "{rule}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_for_directories_allows_no_file_beside_them() {
+    for rule in ["Edit(**/)", "Edit(*/)", "Edit(./**/)"] {
+        let session = Session::new(PermissionMode::Default).allow(rule);
+        assert_eq!(session.write("/made/project/n"), Ask, "{rule}");
+        assert_eq!(session.write("/made/project/sub/n"), Allow, "{rule}");
+    }
+    let session = Session::new(PermissionMode::Default).allow("Edit(//**)");
+    let verdict = |command: &str| session.verdict("Bash", &serde_json::json!({"command": command}));
+    assert_eq!(verdict("cat ../outside/o"), Ask);
+}

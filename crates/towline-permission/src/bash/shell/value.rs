@@ -32,6 +32,11 @@ impl<'l> Walk<'l> {
     /// A word and what it is when it runs, as far as that is known.
     pub(super) fn word(&mut self, node: Node<'_>) -> Word {
         let raw = self.text(node);
+        // `{name}` before a redirection is no word, and a word with `=` in front is the place of a program to some shells.
+        if word::is_file_variable(raw) || raw.starts_with('=') {
+            self.opaque(Opaque::Unknown);
+            self.script.is_broken |= !raw.starts_with('=');
+        }
         self.words += 1;
         if self.words > MOST_WORDS {
             self.script.is_broken = true;
@@ -116,6 +121,8 @@ impl<'l> Walk<'l> {
                     self.data.push(node.byte_range());
                     return Some(quoted_text.to_owned());
                 }
+                // In backticks the shell takes backslashes away before it reads the command.
+                self.script.is_broken |= text.starts_with('`') && text.contains('\\');
                 self.opaque(if quoted {
                     Opaque::QuotedSubstitution
                 } else {
@@ -166,6 +173,9 @@ impl<'l> Walk<'l> {
             // Blanks between the parts of a string belong to no node.
             let between = self.line.get(end..child.start_byte()).unwrap_or_default();
             end = child.end_byte();
+            if child.kind() == "arithmetic_expansion" {
+                self.opaque(Opaque::Variable);
+            }
             let value = self.value(child, quoted);
             whole = whole
                 .zip(value)

@@ -156,8 +156,12 @@ impl<'l> Walk<'l> {
                 redirects.extend(self.redirect(node));
                 // The grammar takes the words behind the file for more files; they belong to the command.
                 let mut cursor = node.walk();
-                let mut files = node.children_by_field_name("destination", &mut cursor);
-                words.extend(files.by_ref().skip(1).map(|word| self.word(word)));
+                let files = node.children_by_field_name("destination", &mut cursor);
+                let behind: Vec<Word> = files.skip(1).map(|word| self.word(word)).collect();
+                if !behind.is_empty() {
+                    self.opaque(Opaque::Unknown);
+                }
+                words.extend(behind);
             }
             "heredoc_redirect" => self.here_document(node, place, redirects),
             _ => self.words_in(node),
@@ -193,6 +197,9 @@ impl<'l> Walk<'l> {
         let mut pieces: Vec<&str> = Vec::new();
         let mut from = node.start_byte();
         let is_test = node.kind() == "test_command";
+        if is_test && is_misread_test(node, self.text(node)) {
+            self.script.is_broken = true;
+        }
         let mut word_end = None;
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
@@ -211,7 +218,7 @@ impl<'l> Walk<'l> {
                 "command_name" => {
                     let name = child.named_child(0).unwrap_or(child);
                     let word = self.word(name);
-                    self.script.is_broken |= word.raw == "{";
+                    self.script.is_broken |= matches!(word.raw.as_str(), "{" | "!");
                     command.words.push(word);
                     word_end = Some(child.end_byte());
                 }
@@ -338,9 +345,16 @@ impl<'l> Walk<'l> {
             .children(&mut cursor)
             .find(|child| !child.is_named())
             .map_or("", |child| child.kind());
+        // `<&-` closes a file that a later command may want.
+        if operator.ends_with('-') {
+            self.opaque(Opaque::Unknown);
+        }
         let target = node.child_by_field_name("destination")?;
         let is_copy = operator.ends_with('&');
         let target = self.word(target);
+        if is_copy && target.raw.ends_with('-') {
+            self.opaque(Opaque::Unknown);
+        }
         if is_copy
             && target
                 .raw
@@ -365,7 +379,7 @@ impl<'l> Walk<'l> {
                 "heredoc_start" => {
                     let start = self.text(child);
                     is_data = start.contains(['\'', '"', '\\']);
-                    if !is_data {
+                    if !is_data || start.contains('$') {
                         self.opaque(Opaque::HereDocument);
                     }
                 }
@@ -384,6 +398,23 @@ impl<'l> Walk<'l> {
             }
         }
     }
+}
+
+/// Whether a test of `[` has a redirection in it, which the grammar takes for a comparison; or is a word that begins with a bracket.
+fn is_misread_test(node: Node<'_>, text: &str) -> bool {
+    let behind = text.trim_start_matches('[');
+    if !behind.starts_with(char::is_whitespace) {
+        return true;
+    }
+    let mut open = vec![node];
+    while let Some(inner) = open.pop() {
+        if !text.starts_with("[[") && !inner.is_named() && inner.kind().contains(['<', '>']) {
+            return true;
+        }
+        let mut cursor = inner.walk();
+        open.extend(inner.children(&mut cursor));
+    }
+    false
 }
 
 fn deeper(place: Place) -> Place {

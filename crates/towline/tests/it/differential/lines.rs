@@ -48,7 +48,7 @@ impl Lines {
         let b = self.statement(levels - 1);
         let word = self.word(levels - 1);
         let name = self.one(NAMES);
-        match self.random.usize(..24) {
+        match self.random.usize(..30) {
             0 | 1 => format!("{a} && {b}"),
             2 => format!("{a} || {b}"),
             3 => format!("{a}; {b}"),
@@ -70,6 +70,12 @@ impl Lines {
             20 => format!("{name}={word}; {a}"),
             21 => format!("{name}[{word}]={word}; {a}"),
             22 => format!("{a} &"),
+            23 => format!("[ -n {word} ] && {a}"),
+            24 => format!("[ {word} > {word} ] || {a}"),
+            25 => format!("cd {} || {a}", self.path()),
+            26 => format!("cd {}; {a}", self.path()),
+            27 => format!("{a}\n\\{b}"),
+            28 => format!("{a} # {b}"),
             _ => format!("cd {} && {a}", self.path()),
         }
     }
@@ -84,7 +90,7 @@ impl Lines {
             return command;
         }
         let word = self.word(levels.min(1));
-        match self.random.usize(..10) {
+        match self.random.usize(..13) {
             0 => format!("{command} > {}", self.path()),
             1 => format!("{command} >> {}", self.path()),
             2 => format!("{command} < {}", self.path()),
@@ -94,6 +100,9 @@ impl Lines {
             6 => format!("{command} 2>&1"),
             7 => format!("{command} > /dev/null"),
             8 => format!("{command} &> {}", self.path()),
+            9 => format!("{command} > /dev/null {word}"),
+            10 => format!("{command} <<E''\n{word}\nE\n{word}\nE''"),
+            11 => format!("{command} <&-"),
             _ => format!("{command} 2> /dev/null"),
         }
     }
@@ -105,6 +114,8 @@ impl Lines {
             0 | 1 => format!("{}={} {command}", self.one(VARIABLES), self.plain()),
             2 => format!("{} {command}", self.one(WRAPPERS)),
             3 => format!("{}={}; {command}", self.one(VARIABLES), self.plain()),
+            4 => format!("! ! {command}"),
+            5 => format!("{} 2>&1 {command}", self.one(WRAPPERS)),
             _ => command,
         }
     }
@@ -147,7 +158,15 @@ impl Lines {
             let flags = self.flags[program].clone();
             if is_flag && !flags.is_empty() {
                 let flag = self.one(&flags);
-                line.push_str(flag);
+                if flag.len() > 2 && self.happens(5) {
+                    // The shell puts the halves together.
+                    let (start, end) = flag.split_at(flag.len() / 2);
+                    line.push_str(start);
+                    line.push_str("\\\n");
+                    line.push_str(end);
+                } else {
+                    line.push_str(flag);
+                }
                 if flag.starts_with("--") && self.happens(25) {
                     line.push('=');
                     line.push_str(&self.plain());
@@ -179,7 +198,7 @@ impl Lines {
         let name = self.one(NAMES);
         let plain = self.plain();
         let inner = self.statement(levels.min(1) - 1);
-        match self.random.usize(..22) {
+        match self.random.usize(..27) {
             0 => format!("$({inner})"),
             1 => format!("`{}`", inner.replace('`', "")),
             2 => format!("\"$({inner})\""),
@@ -201,6 +220,11 @@ impl Lines {
             18 => "$[1+1]".to_owned(),
             19 => format!("{name}={plain}"),
             20 => format!("~root/{plain}"),
+            21 => format!("\"$\\\n({inner})\""),
+            22 => format!("{plain}\\\n{plain}"),
+            23 => format!("`echo \\`{inner}\\``"),
+            24 => format!("\"$(( 1 + 1 ))\""),
+            25 => format!("{{{name}}}"),
             _ => format!("{plain}*"),
         }
     }
