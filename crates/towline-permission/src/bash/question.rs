@@ -301,6 +301,14 @@ fn unaccepted_form(command: &Command) -> Option<Decision> {
 }
 
 fn unclear_command(words: &[Word]) -> Option<String> {
+    // Wherever it stands in a word.
+    let shows_secrets = |word: &Word| {
+        let behind = word.known().split_once("/proc/");
+        behind.is_some_and(|(_, behind)| behind.contains("/environ"))
+    };
+    if words.iter().any(shows_secrets) {
+        return Some("the environment of a process may hold secrets".to_owned());
+    }
     let name = words.first()?.known();
     let second = words.get(1).map_or("", Word::known);
     match name {
@@ -349,11 +357,7 @@ fn unclear_command(words: &[Word]) -> Option<String> {
         }
         _ => {}
     }
-    let reads_secrets = |text: &str| text.starts_with("/proc/") && text.ends_with("/environ");
-    words
-        .iter()
-        .any(|word| reads_secrets(word.known()))
-        .then(|| "the environment of a process may hold secrets".to_owned())
+    None
 }
 
 /// A change of files inside of the working directories, in a form that is surely understood.

@@ -96,6 +96,11 @@ pub(crate) async fn play(program: &str, batch: &Batch) -> Vec<Option<Outcome>> {
         }
     }
     agent.close_and_end().await;
+    assert!(
+        program != super::OURS || api.refusals().is_empty(),
+        "requests that the API refuses: {:?}",
+        api.refusals()
+    );
     let outcome = |place: usize| {
         calls
             .get(place)
