@@ -94,7 +94,13 @@ fn is_for_a_person(node: Node<'_>, source: &str, text: &str) -> bool {
         "import_statement" | "export_statement" => false,
         "pair" if parent.child_by_field_name("value") == Some(node) => {
             let key = &source[parent.child_by_field_name("key").unwrap().byte_range()];
-            !MACHINE_KEYS.contains(&key.trim_matches('"')) && reads_like_words(text)
+            let is_read = key == "state" || reads_like_words(text);
+            !MACHINE_KEYS.contains(&key.trim_matches('"')) && is_read
+        }
+        // A state is shown as it is called: `file.state = "deleted"`.
+        "assignment_expression" => {
+            let assigned = &source[parent.child_by_field_name("left").unwrap().byte_range()];
+            assigned.ends_with(".state") || reads_like_words(text)
         }
         // What stands in an element: `h("p", {…}, "text")`.
         "arguments" => {
@@ -133,6 +139,7 @@ fn texts_are_told_from_names() {
         fetch("/api/A place"); element.addEventListener("click", f); throw new Error("Too large");
         const path = "M12 4v8M8 8h8"; const kinds = { one: "Allow once", two: "denied" };
         const line = "added: " + n;
+        const file = { state: "changed", name: "n" }; file.state = "deleted"; file.name = "n";
     "#;
     assert_eq!(
         texts_in(source),
@@ -142,7 +149,9 @@ fn texts_are_told_from_names() {
             "${…} more",
             "Too large",
             "Allow once",
-            "added: "
+            "added: ",
+            "changed",
+            "deleted"
         ]
     );
 }
