@@ -61,8 +61,17 @@ fn a_log_that_an_earlier_version_wrote_keeps_each_value() {
             before.difference(&after).cloned().collect()
         };
         assert_eq!(lost(&connection), Vec::<String>::new(), "{}", log.display());
-        for table in ["frames", "questions", "sessions", "turns"] {
-            assert!(before.iter().any(|row| row.starts_with(table)), "{table}");
+        for part in [
+            "frames",
+            "inputs",
+            "questions",
+            "sessions",
+            "turns",
+            "title')",
+            "model')",
+            "dropped'), '[]')",
+        ] {
+            assert!(before.iter().any(|row| row.contains(part)), "{part}");
         }
         // So a column that a later version empties is noticed.
         connection
@@ -92,7 +101,19 @@ fn rows(connection: &Connection) -> BTreeSet<String> {
                 "message",
             ],
         ),
-        ("sessions", "key", &["id"]),
+        (
+            "sessions",
+            "key",
+            &[
+                "id",
+                "json_extract(record, '$.title')",
+                "json_extract(record, '$.model')",
+                "json_extract(record, '$.options')",
+                "json_extract(record, '$.additional_directories')",
+                // What waits when a bridge ends is dropped by the next one.
+                "nullif(json_extract(record, '$.dropped'), '[]')",
+            ],
+        ),
         (
             "turns",
             "session || '/' || seq",
@@ -164,8 +185,9 @@ fn a_log_of_this_version_is_recorded() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    fs::create_dir_all(folder.path().join("project")).unwrap();
+    fs::create_dir_all(folder.path().join("project/more")).unwrap();
     fs::write(folder.path().join("project/read.txt"), "one\ntwo\n").unwrap();
+    fs::write(folder.path().join("project/more/more.txt"), "more\n").unwrap();
     let served = offline_in(folder);
     talk(&served);
     let folder = served.end();
@@ -230,8 +252,27 @@ fn talk(served: &Served) {
     let change = json!({"title": "A title", "permission_mode": "acceptEdits"});
     let answer = served.request("PATCH", &format!("/api/sessions/{renamed}"), Some(&change));
     assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json()["record"]["title"], "A title");
+    let set_up = json!({
+        "agent": "offline",
+        "additional_directories": [served.project().join("more")],
+        "model": "offline",
+        "permission_mode": "plan",
+        "options": {"effort": "low", "max_turns": 5, "max_budget_usd": 1.5, "fallback_model": "offline"},
+    });
+    let answer = served.post("/api/sessions", &set_up);
+    assert_eq!(answer.status, 201, "{answer:?}");
+    let set_up = answer.json()["record"]["id"].as_str().unwrap().to_owned();
+    let message = json!({"content": "say set up", "client_message_id": "m1"});
+    let answer = served.post(&format!("/api/sessions/{set_up}/messages"), &message);
+    assert_eq!(answer.status, 202, "{answer:?}");
+    served.wait_for_status(&set_up, "idle");
     let stopped = served.session("offline");
     say(&stopped, "say stopped");
+    // One that the agent never begins with, because it is stopped before.
+    served.tell(&stopped, "write stopped.txt: never answered");
+    served.wait_for_question(&stopped);
+    served.tell(&stopped, "say never");
     let answer = served.request("DELETE", &format!("/api/sessions/{stopped}"), None);
     assert_eq!(answer.status, 204, "{answer:?}");
     let open = served.session("offline");
