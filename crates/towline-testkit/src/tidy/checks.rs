@@ -42,6 +42,15 @@ fn compare(script: &str, workflow: &str) -> Vec<Problem> {
             ));
         }
     }
+    for trigger in TRIGGERS {
+        if !workflow.lines().any(|line| line.trim() == *trigger) {
+            problems.push(Problem::new(
+                WORKFLOW,
+                format!("does not run at `{trigger}`"),
+                "let each push and each pull request be checked",
+            ));
+        }
+    }
     for step in made.difference(&named) {
         let remedy = format!("add `- {step}` to the steps of the job");
         problems.push(Problem::new(
@@ -76,7 +85,21 @@ const CONDITIONS: &[&str] = &[
 ];
 
 /// Keys that let a job, or an entry of its matrix, pass without being made.
-const LETS_PASS: &[&str] = &["if:", "continue-on-error:", "exclude:"];
+const LETS_PASS: &[&str] = &[
+    "if:",
+    "continue-on-error:",
+    "exclude:",
+    "needs:",
+    "shell:",
+    "defaults:",
+    "paths:",
+    "paths-ignore:",
+    "branches-ignore:",
+    "CI:",
+];
+
+/// Lines without which changes would not be checked.
+const TRIGGERS: &[&str] = &["push:", "pull_request:"];
 
 const SCRIPT: &str = ".ci/run";
 const WORKFLOW: &str = ".github/workflows/ci.yml";
@@ -90,7 +113,7 @@ mod tests {
         let script = "#!/bin/sh\nsteps=(format tests slow-tests)\n";
         let workflow = |steps: &str| {
             format!(
-                "matrix:\n  steps:\n{steps}runs-on: x\nsteps:\n  - run: bash .ci/run ${{{{ matrix.steps }}}}\n"
+                "on:\n  push:\n  pull_request:\nmatrix:\n  steps:\n{steps}runs-on: x\nsteps:\n  - run: bash .ci/run ${{{{ matrix.steps }}}}\n"
             )
         };
         let broken = |workflow: &str| -> Vec<String> {
@@ -109,11 +132,19 @@ mod tests {
             broken(&workflow("  - format\n  - lint\n  - tests slow-tests\n")),
             ["`lint` is no step"]
         );
-        assert_eq!(broken("jobs:\n").len(), 4);
+        assert_eq!(broken("jobs:\n").len(), 6);
         let sound = workflow("  - format\n  - tests slow-tests\n");
         let swallowed = sound.replace("matrix.steps }}", "matrix.steps }} || true");
         assert_eq!(broken(&swallowed).len(), 1, "{swallowed}");
-        for condition in ["if: false", "continue-on-error: true", "exclude:"] {
+        for condition in [
+            "if: false",
+            "continue-on-error: true",
+            "exclude:",
+            "CI: \"\"",
+            "shell: sh -c 'true {0}'",
+            "paths-ignore:",
+            "needs: never",
+        ] {
             assert_eq!(
                 broken(&format!("{sound}    {condition}\n")),
                 [format!(

@@ -1,13 +1,17 @@
 //! `.ci/run` fails where it cannot check. Programs of a folder of its own stand in for cargo and rustup, so that each step
 //! meets a machine that lacks something.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use crate::documents::ROOT;
 
 /// Runs a step where cargo has this script, rustup has nothing and rustc is of another version. Gives the output of a run
 /// that succeeds.
 fn run(step: &str, cargo: &str, ci: Option<&str>) -> Result<String, String> {
+    run_in(Path::new(ROOT), step, cargo, ci)
+}
+
+fn run_in(root: &Path, steps: &str, cargo: &str, ci: Option<&str>) -> Result<String, String> {
     let programs = tempfile::tempdir().unwrap();
     for (name, script) in [
         ("cargo", cargo),
@@ -16,6 +20,7 @@ fn run(step: &str, cargo: &str, ci: Option<&str>) -> Result<String, String> {
         ("python3", "exit 0"),
         ("node", "exit 0"),
         ("npm", "exit 0"),
+        ("bwrap", "exit 0"),
     ] {
         let path = programs.path().join(name);
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -24,8 +29,9 @@ fn run(step: &str, cargo: &str, ci: Option<&str>) -> Result<String, String> {
     let path = format!("{}:/usr/bin:/bin", programs.path().display());
     let mut command = Command::new("bash");
     command
-        .args([".ci/run", step])
-        .current_dir(ROOT)
+        .arg(".ci/run")
+        .args(steps.split(' '))
+        .current_dir(root)
         .env("PATH", path)
         .env_remove("CI")
         .envs(ci.map(|value| ("CI", value)));
@@ -67,6 +73,24 @@ fn where_ci_is_set_only_the_advisories_are_left_out() {
         ci,
         Ok("not run: advisories"),
     );
+}
+
+#[test]
+fn a_slow_test_that_does_not_run_where_it_should_is_a_failure() {
+    let root = tempfile::tempdir().unwrap();
+    for name in [".ci/run", "README.md"] {
+        let copy = root.path().join(name);
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(Path::new(ROOT).join(name), copy).unwrap();
+    }
+    let lists = "mkdir -p target/debug; if [ -z \"$TOWLINE_SLOW\" ]; then echo slow::one > target/debug/not-run.txt; \
+                 else : > target/debug/not-run.txt";
+    let runs_nothing = format!("{lists}; fi");
+    let ran = run_in(root.path(), "tests slow-tests", &runs_nothing, Some("true"));
+    assert!(ran.unwrap_err().contains("did not run: slow::one"));
+    let runs_it = format!("{lists}; echo 'test slow::one ... ok'; fi");
+    let ran = run_in(root.path(), "tests slow-tests", &runs_it, Some("true"));
+    assert!(ran.unwrap().contains("all 2 steps done"));
 }
 
 #[test]
