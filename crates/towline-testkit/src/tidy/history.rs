@@ -72,7 +72,7 @@ impl<'a> History<'a> {
             "--full-history",
             "-m",
             "--no-renames",
-            "--diff-filter=AM",
+            "--diff-filter=AMT",
             "--name-only",
             "--format=%x00%H%x00",
             "--",
@@ -107,7 +107,7 @@ impl<'a> History<'a> {
             "log",
             "-c",
             "--no-renames",
-            "--diff-filter=MD",
+            "--diff-filter=MDT",
             "--name-only",
             "--format=%x00%H%x00%B%x00",
             "--",
@@ -169,12 +169,18 @@ pub(super) mod tests {
                     fs::write(path, text).unwrap();
                 }
             }
-            history.git(&["add", "-A"]).unwrap();
-            let author = ["-c", "user.name=t", "-c", "user.email=t@localhost"];
-            let commit = ["commit", "-q", "--no-gpg-sign", "-m", message];
-            history.git(&[&author[..], &commit[..]].concat()).unwrap();
+            commit(root.path(), message);
         }
         root
+    }
+
+    /// Commits all that is in the work tree.
+    pub(in crate::tidy) fn commit(root: &Path, message: &str) {
+        let history = History { root };
+        history.git(&["add", "-A"]).unwrap();
+        let author = ["-c", "user.name=t", "-c", "user.email=t@localhost"];
+        let commit = ["commit", "-q", "--no-gpg-sign", "-m", message];
+        history.git(&[&author[..], &commit[..]].concat()).unwrap();
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Tests that would run nowhere: in a file that no module names, marked `#[ignore]`, or slow without an entry in the
-//! registry of tests that did not run.
+//! Tests that would run nowhere: in a file that no module names, marked `#[ignore]`, under a condition that no system fulfils,
+//! or slow without an entry in the registry of tests that did not run.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -54,8 +54,8 @@ pub fn tests_are_listed(root: &Path) -> io::Result<Vec<Problem>> {
     Ok(problems)
 }
 
-/// A test that is left out enters itself through `not_run`, so that `.ci/run` runs it: none is `#[ignore]`d, and no file
-/// outside of the kit reads the variable for slow tests.
+/// A test that is left out enters itself through `not_run`, so that `.ci/run` runs it: none is `#[ignore]`d or compiled under a
+/// condition that is not listed, and no file outside of the kit reads the variable for slow tests.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -76,7 +76,12 @@ fn left_out_unseen(file: &Source) -> Vec<Problem> {
             let mut words = pieces.flat_map(|piece| piece.split(|letter| !is_name_part(letter)));
             words.any(|word| word == "ignore")
         });
-        if is_ignored || !may_read && code.contains(SLOW) {
+        let is_never_compiled = condition(line).is_some_and(|given| !CONDITIONS.contains(&given));
+        let is_test_by_chance = attribute.is_some_and(|attribute| {
+            attribute.starts_with("cfg_attr") && attribute.contains("test")
+        });
+        let reads = ASK_FOR_MORE.iter().any(|variable| code.contains(variable));
+        if is_ignored || is_never_compiled || is_test_by_chance || !may_read && reads {
             problems.push(Problem::new(
                 format!("{}:{}", file.path, index + 1),
                 "can leave a test out, and no list has it",
@@ -85,6 +90,15 @@ fn left_out_unseen(file: &Source) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// The condition of an attribute that has what follows compiled.
+fn condition(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let attribute = line.strip_prefix("#[").or_else(|| line.strip_prefix("#!["));
+    let given = attribute?.trim_start().strip_prefix("cfg")?.trim_start();
+    let given = given.strip_prefix('(')?;
+    Some(given.split_once(")]").map_or(given, |(given, _)| given))
 }
 
 /// The program that lists the tests that did not run is the last one that cargo runs, which takes crates, and the test
@@ -134,9 +148,18 @@ const CALLED_BY_NAME: &[(&str, &str)] = &[
     ),
 ];
 
+/// Conditions of attributes: a test of one system is compiled there.
+const CONDITIONS: &[&str] = &[
+    "test",
+    "unix",
+    "target_os = \"linux\"",
+    "not(target_os = \"linux\")",
+    "all(test, target_os = \"linux\")",
+];
+
 const LISTING_CRATE: &str = "crates/towline-testkit";
-/// The variable that asks for slow tests.
-const SLOW: &str = "TOWLINE_SLOW";
+/// The variables that ask for slow tests, and name what they need.
+const ASK_FOR_MORE: &[&str] = &["TOWLINE_SLOW", "TOWLINE_REAL_CLI"];
 
 #[cfg(test)]
 mod tests {
@@ -171,6 +194,10 @@ mod tests {
             (reads, 1),
             ("#[test]\n#[ignore]\n    #[ignore = \"slow\"]", 2),
             ("#[cfg_attr(windows, ignore)]", 1),
+            ("#[cfg_attr(any(), test)]", 1),
+            ("#[cfg(any())]\n#![cfg(any())]\n#[test]", 2),
+            ("#[cfg(\n    any()\n)]\n#[test]", 1),
+            ("#[cfg(test)]\n    #[cfg(target_os = \"linux\")]", 0),
             (
                 "//! `TOWLINE_SLOW=1`\n// #[ignore]\n#[expect(x, reason = \"ignore\")]",
                 0,

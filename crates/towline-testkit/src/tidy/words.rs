@@ -225,7 +225,7 @@ impl Block {
             Some(text)
         } else {
             // Not the slashes of an address or a glob.
-            [" // ", " /* "]
+            [" //", " /*"]
                 .iter()
                 .filter_map(|begin| line.find(begin))
                 .min()
@@ -251,7 +251,10 @@ fn doc<'a>(line: &'a str, comment: Option<&'a str>) -> Option<&'a str> {
 fn words_of(comment: &str) -> &str {
     let mut signs = DOC.iter().chain(&["//", "/*"]);
     let words = signs.find_map(|begin| comment.strip_prefix(begin));
-    words.unwrap_or(comment).trim_start()
+    // What marks a list or the look of a word is none of its words.
+    words
+        .unwrap_or(comment)
+        .trim_start_matches([' ', '*', '-', '_', '`', '(', '"'])
 }
 
 fn names_a_person(comment: &str) -> bool {
