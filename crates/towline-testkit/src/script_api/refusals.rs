@@ -16,11 +16,13 @@ use super::api_error::ApiError;
 /// Says why the API would refuse this request. Its form was read before: `messages` is a list of roles with contents.
 pub(super) fn check(body: &Value) -> Result<(), ApiError> {
     let messages = messages(body);
+    content::check_blocks(&messages)?;
     content::check_roles(&messages)?;
     content::check_texts(body, &messages)?;
     content::check_tools(body)?;
-    calls::check(&turns(&messages))?;
-    thinking::check(body, &messages)?;
+    let turns = turns(&messages);
+    calls::check(&turns)?;
+    thinking::check(body, &messages, &turns)?;
     content::check_end(body, &messages)?;
     cache::check(body)
 }

@@ -1,4 +1,4 @@
-//! Roles, texts that hold something, blocks on the right side, tools with usable names.
+//! Roles, blocks that the API knows, texts that hold something, each on the right side, tools with usable names.
 
 use std::collections::HashSet;
 
@@ -31,6 +31,38 @@ pub(super) fn check_roles(messages: &[Message<'_>]) -> Result<(), ApiError> {
     }
     if messages.first().is_some_and(|first| first.role != "user") {
         return refuse("messages: first message must use the \"user\" role");
+    }
+    Ok(())
+}
+
+/// Each block is one that the API knows, with the fields that it cannot be without.
+pub(super) fn check_blocks(messages: &[Message<'_>]) -> Result<(), ApiError> {
+    for block in messages.iter().flat_map(Message::blocks) {
+        let place = block.place();
+        if !block.value.is_object() {
+            return refuse(format!(
+                "{place}: Input should be a valid dictionary or object to extract fields from"
+            ));
+        }
+        let kind = block.kind();
+        if kind.is_empty() {
+            return refuse(format!("{place}.type: Field required"));
+        }
+        let is_of_a_tool = kind.ends_with("_tool_use") || kind.ends_with("_tool_result");
+        if !KINDS.contains(&kind) && !is_of_a_tool {
+            return refuse(format!(
+                "{place}: Input tag '{kind}' found using 'type' does not match any of the expected tags"
+            ));
+        }
+        let needed = NEEDED.iter().filter(|(needs, _)| *needs == kind);
+        for (_, field) in needed {
+            let problem = match &block.value[field] {
+                Value::String(_) => continue,
+                Value::Null if block.value.get(field).is_none() => "Field required",
+                _ => "Input should be a valid string",
+            };
+            return refuse(format!("{place}.{kind}.{field}: {problem}"));
+        }
     }
     Ok(())
 }
@@ -130,5 +162,25 @@ pub(super) fn check_tools(body: &Value) -> Result<(), ApiError> {
     Ok(())
 }
 
+/// The kinds of blocks, but for those of the API's own tools.
+const KINDS: &[&str] = &[
+    "text",
+    "image",
+    "document",
+    "search_result",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+    "tool_result",
+    "container_upload",
+];
+/// Fields that hold a text, by the kind of block that needs them.
+const NEEDED: &[(&str, &str)] = &[
+    ("text", "text"),
+    ("tool_use", "id"),
+    ("tool_use", "name"),
+    ("tool_result", "tool_use_id"),
+    ("thinking", "thinking"),
+];
 /// Parts of their names.
 const MODELS_THAT_GO_ON: &[&str] = &["claude-3", "-4-0", "-4-1", "-4-5", "-4-2025"];

@@ -2,9 +2,13 @@
 
 use serde_json::Value;
 
-use super::{ApiError, Block, Message, refuse};
+use super::{ApiError, Block, Message, Turn, refuse};
 
-pub(super) fn check(body: &Value, messages: &[Message<'_>]) -> Result<(), ApiError> {
+pub(super) fn check(
+    body: &Value,
+    messages: &[Message<'_>],
+    turns: &[Turn<'_>],
+) -> Result<(), ApiError> {
     let thinking = &body["thinking"];
     // A request that only wants its tokens counted has no limit.
     if let (Some(budget), Some(most)) = (
@@ -21,7 +25,8 @@ pub(super) fn check(body: &Value, messages: &[Message<'_>]) -> Result<(), ApiErr
     let Some(latest) = answers.clone().next_back() else {
         return Ok(());
     };
-    check_unchanged(latest)?;
+    let said = turns.iter().rfind(|turn| turn.role == "assistant");
+    said.map_or(Ok(()), check_unchanged)?;
     if thinking["type"] == "enabled" {
         check_start(latest)?;
     }
@@ -49,8 +54,8 @@ fn check_fields(message: &Message<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Two thoughts in a row come from two answers that were put together.
-fn check_unchanged(latest: &Message<'_>) -> Result<(), ApiError> {
+/// Two thoughts in a row come from two answers that were put together, in one message or in two.
+fn check_unchanged(latest: &Turn<'_>) -> Result<(), ApiError> {
     let pairs = latest.blocks().zip(latest.blocks().skip(1));
     for (first, second) in pairs {
         if first.kind() == "thinking" && second.kind() == "thinking" {

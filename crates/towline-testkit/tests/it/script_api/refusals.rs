@@ -599,3 +599,66 @@ proptest! {
         }
     }
 }
+
+#[tokio::test]
+async fn blocks_that_the_api_does_not_know_or_that_lack_a_field() {
+    let place = "messages.0.content.0";
+    for (block, why) in [
+        (
+            json!("go"),
+            ": Input should be a valid dictionary or object to extract fields from",
+        ),
+        (json!({"text": "go"}), ".type: Field required"),
+        (
+            json!({"type": "txt", "text": "go"}),
+            ": Input tag 'txt' found using 'type' does not match any of the expected tags",
+        ),
+        (json!({"type": "text"}), ".text.text: Field required"),
+        (
+            json!({"type": "text", "text": null}),
+            ".text.text: Input should be a valid string",
+        ),
+        (
+            json!({"type": "tool_result", "content": "done"}),
+            ".tool_result.tool_use_id: Field required",
+        ),
+    ] {
+        let request = talk([user(json!([block]))]);
+        refused(&block.to_string(), request, &format!("{place}{why}")).await;
+    }
+    let nameless = json!({"type": "tool_use", "id": "a", "input": {}});
+    refused(
+        "a call without a name",
+        talk([
+            user("go"),
+            assistant(json!([nameless])),
+            user(json!([result("a")])),
+        ]),
+        "messages.1.content.0.tool_use.name: Field required",
+    )
+    .await;
+    taken(
+        "blocks of the API's own tools",
+        talk([user(
+            json!([{"type": "text", "text": "go"}, {"type": "later_tool_result"}]),
+        )]),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn two_thoughts_in_a_row_over_two_messages_of_one_side() {
+    let split = [
+        user("go"),
+        assistant(json!([thinking()])),
+        assistant(json!([thinking(), call("a")])),
+        user(json!([result("a")])),
+    ];
+    refused(
+        "thoughts of two answers",
+        talk(split),
+        "messages.2.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. \
+         These blocks must remain as they were in the original response.",
+    )
+    .await;
+}
