@@ -90,7 +90,8 @@ fn add(figures: &mut Figures, line: &str) -> Option<()> {
         is_better_higher: better == "higher",
         name,
     };
-    let value: f64 = value.parse().ok()?;
+    // A figure that is no number would be worse than nothing, and no better.
+    let value: f64 = value.parse().ok().filter(|value: &f64| value.is_finite())?;
     match figures.iter_mut().find(|(known, _)| *known == key) {
         Some((_, values)) => values.push(value),
         None => figures.push((key, vec![value])),
@@ -295,6 +296,9 @@ mod tests {
             let error = compare(&figures(before), &figures(now)).unwrap_err();
             assert_eq!(error.to_string(), expected);
         }
-        assert!(add(&mut Figures::new(), "ours\tlower\tfast\tx").is_none());
+        for value in ["fast", "NaN", "inf", "-inf"] {
+            let line = format!("ours\tlower\t{value}\tx");
+            assert!(add(&mut Figures::new(), &line).is_none(), "{value}");
+        }
     }
 }
