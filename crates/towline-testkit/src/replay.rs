@@ -12,7 +12,7 @@
 //! to the next recorded one of its kind from the same subagent. `keep_alive` belongs to nothing and is passed over.
 //! A question that nothing recorded belongs to is answered with an error, because the other side waits.
 //!
-//! **What is compared.** Every field, but for
+//! **Compared** is every field, but for
 //! - ids (`id`, `uuid`, `…_id`, `…Id`, `…_uuid` and their plurals): those that the other side makes up may be others
 //!   than recorded, each recorded one the same other one every time, and are put into the lines we send. Those
 //!   that our side made must come back as they were sent;

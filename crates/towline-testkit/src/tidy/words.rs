@@ -228,6 +228,8 @@ impl Block {
             [" //", " /*"]
                 .iter()
                 .filter_map(|begin| line.find(begin))
+                // Documentation stands on lines of its own; here it is in a text.
+                .filter(|at| !line[at + 3..].starts_with(['/', '!', '*']))
                 .min()
                 .map(|at| &line[at + 1..])
         };
@@ -349,6 +351,14 @@ mod tests {
             ("// Nobody reads it, and nobody waits.", persons(1)),
             ("    /// For whoever asks.\n    //! anybody", persons(2)),
             ("let x = 1; // Somebody may look.", persons(1)),
+            ("let x = 1; \u{2f}/somebody", persons(1)),
+            (
+                "/// **What** it is.\n/// - Who\n/// `What`",
+                Counts {
+                    what_who: 3,
+                    ..none
+                },
+            ),
             ("let nobody = \"http://nobody\";", none),
             ("/// What it is.\n//! Who asks.\n///What", what_who(3)),
             ("/// Whatever.\n// What\n/// So what.", none),
