@@ -218,7 +218,8 @@ impl<'l> Walk<'l> {
                 "command_name" => {
                     let name = child.named_child(0).unwrap_or(child);
                     let word = self.word(name);
-                    self.script.is_broken |= matches!(word.raw.as_str(), "{" | "!");
+                    // A word of the language where the name of a program stands: the grammar has misread it.
+                    self.script.is_broken |= RESERVED.contains(&word.raw.as_str());
                     command.words.push(word);
                     word_end = Some(child.end_byte());
                 }
@@ -399,6 +400,12 @@ impl<'l> Walk<'l> {
         }
     }
 }
+
+/// Words that are no names of programs, unless they are quoted.
+const RESERVED: &[&str] = &[
+    "!", "{", "}", "[[", "if", "then", "else", "elif", "fi", "case", "esac", "for", "select",
+    "while", "until", "do", "done", "function",
+];
 
 /// Whether a test of `[` has a redirection in it, which the grammar takes for a comparison; or is a word that begins with a bracket.
 fn is_misread_test(node: Node<'_>, text: &str) -> bool {
