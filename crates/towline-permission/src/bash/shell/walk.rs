@@ -266,6 +266,11 @@ impl<'l> Walk<'l> {
             command.text.push_str(&word.raw);
         }
         command.words.extend(words_behind);
+        self.add(command);
+    }
+
+    /// Adds a command to the script; variables alone are none.
+    fn add(&mut self, command: Command) {
         if command.words.is_empty()
             && command.redirects.is_empty()
             && !command.assignments.is_empty()

@@ -223,7 +223,7 @@ impl Lines {
             21 => format!("\"$\\\n({inner})\""),
             22 => format!("{plain}\\\n{plain}"),
             23 => format!("`echo \\`{inner}\\``"),
-            24 => format!("\"$(( 1 + 1 ))\""),
+            24 => "\"$(( 1 + 1 ))\"".to_owned(),
             25 => format!("{{{name}}}"),
             _ => format!("{plain}*"),
         }
