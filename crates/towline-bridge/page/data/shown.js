@@ -57,9 +57,10 @@ export function cut(text, most = MOST) {
   let tail = whole.length - beginning(reversed(rest), most);
   if (whole[tail] === "\n") tail += 1;
   const hidden = whole.slice(head, tail);
-  // A few characters are sooner read than asked for.
-  if (hidden.length <= most.width) return null;
-  return { head: whole.slice(0, head), tail: whole.slice(tail), lines: hidden.split("\n").length - 1, characters: [...hidden].length };
+  const lines = hidden.split("\n").length - 1;
+  // A few characters are sooner read than asked for, but blank lines take room.
+  if (hidden.length <= most.width && lines <= FEW_LINES) return null;
+  return { head: whole.slice(0, head), tail: whole.slice(tail), lines, characters: [...hidden].length };
 }
 
 /** How much is hidden, for the place where it is left out. */
@@ -87,6 +88,8 @@ function reversed(text) {
 
 /** The length that fits in the card of a question on a phone, from the beginning and again from the end. */
 const MOST = { rows: 8, width: 36 };
+/** So many lines are shown sooner than counted. */
+const FEW_LINES = 2;
 
 /** An emoji that is made of several, or has a variant: what joins and chooses is seen in how it looks. */
 const EMOJI = String.raw`\p{Extended_Pictographic}[\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}]?(?:\u200d\p{Extended_Pictographic}[\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}]?)*|[#*0-9]\ufe0f\u20e3`;

@@ -1,9 +1,10 @@
 // Open questions: may this run, which of these, is this plan good. Each is a form that stays as it is until it is over.
 
+import { hasView, otherFields } from "../data/asked.js";
 import { MODES, savedWhere, sessionOffer, shortPath, suggestionWords } from "../data/words.js";
 import { fill, h, long, prose, value } from "./dom.js";
 import { markdown } from "./markdown.js";
-import { aboutCall, inputView, toolTitle } from "./tool.js";
+import { aboutCall, fieldList, inputView, toolTitle } from "./tool.js";
 
 /** The form for a question. `answer(decision)` sends an answer and throws if it did not go through. */
 export function questionForm(question, { directory, answer, allowsBypass }) {
@@ -39,14 +40,19 @@ function permission(question, { directory, send, form }) {
   const allow = (remember) => () => send({ decision: "allow", remember });
   const effects = suggestions.map(suggestionWords).join(" · ");
   const reason = request.decision_reason ?? request.blocked_path;
+  const said = tool === "Bash" ? request.description : undefined;
+  const others = otherFields(tool, input, said);
+  const view = hasView(tool) ? inputView(tool, input, null, { directory, most: MOST }) : null;
   submits(form, allow("once"));
   return [
     heading(question),
     // The agent's words stand above what it would run: nothing comes between the end of that and the buttons.
-    request.description && tool === "Bash" && h("p", { class: "faint" }, long(request.description)),
+    said && h("p", { class: "faint" }, long(said)),
     reason && h("p", { class: "faint" }, "Asked because of: ", value(reason)),
     input.file_path && h("p", { class: "path" }, value(shortPath(input.file_path, directory))),
-    h("div", { class: "asked" }, inputView(tool, input, null, { directory, most: MOST }) ?? h("pre", { class: "command" }, long(aboutCall(tool, input, directory)))),
+    others.length > 0 && h("div", { class: "asked" }, fieldList(others)),
+    view && h("div", { class: "asked" }, view),
+    !view && !others.length && h("div", { class: "asked" }, h("pre", { class: "command" }, long(aboutCall(tool, input, directory)))),
     h(
       "div",
       { class: "row actions" },

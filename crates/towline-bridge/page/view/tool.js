@@ -1,5 +1,6 @@
 // Tool calls as cards: what is called, with what, what came of it, and who allowed it.
 
+import { fieldText } from "../data/asked.js";
 import { editRows, patchRows } from "../data/diff.js";
 import { outcomeWords, shortPath } from "../data/words.js";
 import { diffTable } from "./diff.js";
@@ -154,14 +155,12 @@ function opensBySelf({ name, result, question, answer, isLatest }) {
 }
 
 function fields(input, directory) {
-  return h(
-    "dl",
-    { class: "fields" },
-    Object.entries(input).map(([name, field]) => [
-      h("dt", {}, value(name)),
-      h("dd", {}, long(typeof field === "string" ? shortPath(field, directory) : JSON.stringify(field, null, 2))),
-    ]),
-  );
+  return fieldList(Object.entries(input).map(([name, field]) => [name, typeof field === "string" ? shortPath(field, directory) : fieldText(field)]));
+}
+
+/** Fields and their texts, `[name, text]`: both ends of a long one. */
+export function fieldList(list) {
+  return h("dl", { class: "fields" }, list.map(([name, text]) => [h("dt", {}, value(name)), h("dd", {}, long(text))]));
 }
 
 /** MCP tools are called `mcp__server__tool`. */

@@ -111,6 +111,10 @@ test("a long command shows its end, and how much is left out", () => {
   assert.equal(hiddenWords(cut(spaces)), "4,438 characters not shown");
   assert.equal(cut("ls -la"), null);
   assert.equal(cut("true\n".repeat(16)), null);
+  // Blank lines are lines: a payload below them went out of sight, in a card of NotebookEdit.
+  const blank = cut(`import os\n${"\n".repeat(28)}payload`);
+  assert.deepEqual([blank.head, blank.tail], [`import os${"\n".repeat(8)}`, `${"\n".repeat(7)}payload`]);
+  assert.equal(hiddenWords(blank), "14 lines, 14 characters not shown");
   assert.equal(hiddenWords({ lines: 1, characters: 40 }), "1 line, 40 characters not shown");
 });
 
