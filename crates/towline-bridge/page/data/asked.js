@@ -16,6 +16,11 @@ export function hasView(tool) {
   return VIEWS.has(tool);
 }
 
+/** Words about a call that its view does not say by itself. */
+export function notesOn(tool, input) {
+  return tool === "Edit" && input.replace_all === true ? ["Every place in the file that reads so is changed."] : [];
+}
+
 /** A field as text: a string as it is, anything else as JSON. */
 export function fieldText(value) {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");

@@ -1,6 +1,6 @@
 // Open questions: may this run, which of these, is this plan good. Each is a form that stays as it is until it is over.
 
-import { hasView, otherFields } from "../data/asked.js";
+import { hasView, notesOn, otherFields } from "../data/asked.js";
 import { MODES, savedWhere, sessionOffer, shortPath, suggestionWords } from "../data/words.js";
 import { fill, h, long, prose, value } from "./dom.js";
 import { markdown } from "./markdown.js";
@@ -51,6 +51,7 @@ function permission(question, { directory, send, form }) {
     reason && h("p", { class: "faint" }, "Asked because of: ", value(reason)),
     input.file_path && h("p", { class: "path" }, value(shortPath(input.file_path, directory))),
     others.length > 0 && h("div", { class: "asked" }, fieldList(others)),
+    notesOn(tool, input).map((note) => h("p", { class: "says" }, note)),
     view && h("div", { class: "asked" }, view),
     !view && !others.length && h("div", { class: "asked" }, h("pre", { class: "command" }, long(aboutCall(tool, input, directory)))),
     h(

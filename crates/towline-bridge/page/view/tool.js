@@ -1,7 +1,7 @@
 // Tool calls as cards: what is called, with what, what came of it, and who allowed it.
 
 import { fieldText } from "../data/asked.js";
-import { editRows, patchRows } from "../data/diff.js";
+import { editRows, multiEditRows, patchRows } from "../data/diff.js";
 import { outcomeWords, shortPath } from "../data/words.js";
 import { diffTable } from "./diff.js";
 import { h, icon, long, prose, value } from "./dom.js";
@@ -55,14 +55,8 @@ export function inputView(name, input, result, { directory, most }) {
   switch (name) {
     case "Edit":
       return diffTable(patch?.length ? patchRows(patch) : editRows(input.old_string, input.new_string), input.file_path, most);
-    case "MultiEdit": {
-      const edits = Array.isArray(input.edits) ? input.edits : [];
-      const rows = edits.flatMap((edit, index) => [
-        ...(index ? [{ sign: "@", text: "⋯", old: null, new: null }] : []),
-        ...editRows(edit.old_string, edit.new_string),
-      ]);
-      return diffTable(patch?.length ? patchRows(patch) : rows, input.file_path, most);
-    }
+    case "MultiEdit":
+      return diffTable(patch?.length ? patchRows(patch) : multiEditRows(input.edits), input.file_path, most);
     case "Write":
       return diffTable(patch?.length ? patchRows(patch) : editRows("", input.content), input.file_path, most);
     case "Bash":

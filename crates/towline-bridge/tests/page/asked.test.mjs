@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasView, otherFields } from "../../page/data/asked.js";
+import { hasView, notesOn, otherFields } from "../../page/data/asked.js";
+import { multiEditRows } from "../../page/data/diff.js";
 
 const names = (tool, input, said) => otherFields(tool, input, said).map(([name]) => name);
 
@@ -30,4 +31,14 @@ test("the description of a command is shown once, and twice if there are two", (
   assert.deepEqual(names("Bash", input, "List files"), []);
   assert.deepEqual(names("Bash", input, "Other words"), ["description"]);
   assert.deepEqual(names("Bash", input), ["description"]);
+});
+
+test("an edit of every place says so", () => {
+  const edit = { old_string: "o", new_string: "x" };
+  assert.deepEqual(notesOn("Edit", { ...edit, replace_all: true }), ["Every place in the file that reads so is changed."]);
+  assert.deepEqual(notesOn("Edit", { ...edit, replace_all: false }), []);
+  assert.deepEqual(notesOn("mcp__a__b", { replace_all: true }), []);
+  const rows = multiEditRows([edit, { ...edit, replace_all: true }, edit]).map(({ sign, text }) => `${sign}${text}`);
+  assert.deepEqual(rows, ["-o", "+x", "@Every place in the file that reads so:", "-o", "+x", "@⋯", "-o", "+x"]);
+  assert.deepEqual(multiEditRows("none"), []);
 });
