@@ -26,6 +26,18 @@ export function fieldText(value) {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 }
 
+/**
+ * Whether a text that was rendered still has every letter and digit of its source, in their order. Markdown drops targets
+ * of links, definitions, words behind a fence and cells that a row has too many.
+ */
+export function keepsAll(source, rendered) {
+  return lettersOf(source) === lettersOf(rendered);
+}
+
+function lettersOf(text) {
+  return String(text).replace(/[^\p{L}\p{N}]+/gu, "");
+}
+
 const isText = (value) => typeof value === "string";
 /** Edits of which a difference shows all; others are shown as they are. */
 const areEdits = (edits) =>

@@ -3,7 +3,7 @@
 import { hasView, notesOn, otherFields } from "../data/asked.js";
 import { MODES, savedWhere, sessionOffer, shortPath, suggestionWords } from "../data/words.js";
 import { fill, h, long, prose, value } from "./dom.js";
-import { markdown } from "./markdown.js";
+import { wholeMarkdown } from "./markdown.js";
 import { aboutCall, fieldList, inputView, toolTitle } from "./tool.js";
 
 /** The form for a question. `answer(decision)` sends an answer and throws if it did not go through. */
@@ -128,9 +128,14 @@ function plan(question, { send, form, allowsBypass }) {
     MODES.filter(([value]) => value === "default" || value === "acceptEdits" || (allowsBypass && value === "bypassPermissions")).map(([value, words]) => h("option", { value }, words)),
   );
   submits(form, () => send({ decision: "allow", mode: mode.value }));
+  const others = otherFields("ExitPlanMode", question.input);
+  const text = String(question.input.plan ?? "There is no text with this plan.");
+  const rendered = wholeMarkdown(text);
   return [
     heading(question),
-    h("div", { class: "asked plan-text", tabIndex: 0 }, markdown(String(question.input.plan ?? "There is no text with this plan."))),
+    others.length > 0 && h("div", { class: "asked" }, fieldList(others)),
+    !rendered && h("p", { class: "says" }, "The plan stands here as it was written: as Markdown, a part of it would not be seen."),
+    h("div", { class: "asked plan-text", tabIndex: 0 }, rendered ?? h("pre", { class: "output" }, h("bdi", { dir: "ltr" }, text))),
     h(
       "div",
       { class: "row actions" },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasView, notesOn, otherFields } from "../../page/data/asked.js";
+import { hasView, keepsAll, notesOn, otherFields } from "../../page/data/asked.js";
 import { multiEditRows } from "../../page/data/diff.js";
 
 const names = (tool, input, said) => otherFields(tool, input, said).map(([name]) => name);
@@ -41,4 +41,16 @@ test("an edit of every place says so", () => {
   const rows = multiEditRows([edit, { ...edit, replace_all: true }, edit]).map(({ sign, text }) => `${sign}${text}`);
   assert.deepEqual(rows, ["-o", "+x", "@Every place in the file that reads so:", "-o", "+x", "@⋯", "-o", "+x"]);
   assert.deepEqual(multiEditRows("none"), []);
+});
+
+test("Markdown that drops words of its source is told from Markdown that keeps them", () => {
+  assert.ok(keepsAll("# Plan\n\n1. **First** `look`\n", "Plan 1 First look"));
+  for (const [source, rendered] of [
+    ["[harmless](http://evil.example)", "harmless"],
+    ["Tidy.\n\n[y]: http://evil.example", "Tidy."],
+    ["``` sh payload\ncode\n```", "code"],
+    ["|a|\n|-|\n|1|payload|", "a 1"],
+    ["one two", "two one"],
+    ["a", "a a"],
+  ]) assert.ok(!keepsAll(source, rendered), source);
 });
