@@ -11,6 +11,12 @@ export function otherFields(tool, input, said) {
   return Object.entries(input ?? {}).filter((field) => !isShown(field)).map(([name, value]) => [name, fieldText(value)]);
 }
 
+/** The fields of a request of a server, as `[name, text]`, that its form does not show. */
+export function otherRequestFields(request, hasForm) {
+  const isShown = ([name, value]) => name === "subtype" || (name === "message" && isText(value)) || (hasForm && ["requested_schema", "requestedSchema"].includes(name));
+  return Object.entries(request).filter((field) => !isShown(field)).map(([name, value]) => [name, fieldText(value)]);
+}
+
 /** Whether a tool has a view of its own: a difference, a command, a prompt. */
 export function hasView(tool) {
   return VIEWS.has(tool);

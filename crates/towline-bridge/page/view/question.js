@@ -1,6 +1,6 @@
 // Open questions: may this run, which of these, is this plan good. Each is a form that stays as it is until it is over.
 
-import { hasView, notesOn, otherFields } from "../data/asked.js";
+import { hasView, notesOn, otherFields, otherRequestFields } from "../data/asked.js";
 import { MODES, savedWhere, sessionOffer, shortPath, suggestionWords } from "../data/words.js";
 import { fill, h, long, prose, value } from "./dom.js";
 import { wholeMarkdown } from "./markdown.js";
@@ -156,11 +156,13 @@ function dialog(question, { send, form }) {
     const read = () => (type === "boolean" ? input.checked : input.type === "number" ? input.valueAsNumber : input.value);
     return { name, read, element: h("label", { class: "field" }, prose(title ?? name), input, description && h("span", { class: "faint" }, prose(description))) };
   });
+  const others = otherRequestFields(request, properties.length > 0);
   submits(form, () => send({ decision: "allow", input: Object.fromEntries(inputs.map(({ name, read }) => [name, read()])) }));
   return [
     heading(question),
     h("p", {}, prose(request.message)),
-    properties.length ? inputs.map(({ element }) => element) : h("details", { class: "fold" }, h("summary", {}, "The whole request"), h("pre", { class: "output" }, JSON.stringify(request, null, 2))),
+    others.length > 0 && h("div", { class: "asked" }, fieldList(others)),
+    inputs.map(({ element }) => element),
     h("div", { class: "row actions" }, h("button", { type: "submit", class: "primary" }, "Accept"), denial(send, "Refuse", "Why not (optional)")),
   ];
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasView, keepsAll, notesOn, otherFields } from "../../page/data/asked.js";
+import { hasView, keepsAll, notesOn, otherFields, otherRequestFields } from "../../page/data/asked.js";
 import { multiEditRows } from "../../page/data/diff.js";
 
 const names = (tool, input, said) => otherFields(tool, input, said).map(([name]) => name);
@@ -31,6 +31,14 @@ test("the description of a command is shown once, and twice if there are two", (
   assert.deepEqual(names("Bash", input, "List files"), []);
   assert.deepEqual(names("Bash", input, "Other words"), ["description"]);
   assert.deepEqual(names("Bash", input), ["description"]);
+});
+
+test("a request of a server shows where it leads", () => {
+  const request = { subtype: "elicitation", mcp_server_name: "s", message: "Sign in", mode: "url", url: "https://evil.example" };
+  assert.deepEqual(otherRequestFields(request, false).map(([name]) => name), ["mcp_server_name", "mode", "url"]);
+  const schema = { requested_schema: { properties: { a: {} } }, message: { no: "text" } };
+  assert.deepEqual(otherRequestFields(schema, true).map(([name]) => name), ["message"]);
+  assert.deepEqual(otherRequestFields(schema, false).map(([name]) => name), ["requested_schema", "message"]);
 });
 
 test("an edit of every place says so", () => {
