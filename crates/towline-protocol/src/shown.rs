@@ -44,6 +44,10 @@ pub fn marked(text: &str) -> impl Iterator<Item = (char, bool)> {
             ('\u{1f3fb}'..='\u{1f3ff}', Before::Emoji) => (true, Before::WholeEmoji),
             ('\u{fe0f}', Before::Key) => (characters.peek() == Some(&KEYCAP), Before::Other),
             ('#' | '*' | '0'..='9', _) => (true, Before::Key),
+            (mark, Before::Marks(count)) if is_stacked(mark) => {
+                (count < MOST_MARKS, Before::Marks(count.saturating_add(1)))
+            }
+            (mark, _) if is_stacked(mark) => (true, Before::Marks(1)),
             (other, _) if is_emoji(other) => (true, Before::Emoji),
             (other, _) => (!is_hidden(other), Before::Other),
         };
@@ -61,6 +65,8 @@ enum Before {
     WholeEmoji,
     /// It can become the picture of a key.
     Key,
+    /// It is a mark over another one, the last of so many.
+    Marks(u8),
     Other,
 }
 
@@ -116,6 +122,27 @@ fn is_emoji(character: char) -> bool {
     )
 }
 
+/// Marks over letters that a font stacks on each other, without an end. Those of scripts that are written with few of them
+/// are left out.
+fn is_stacked(character: char) -> bool {
+    matches!(
+        character,
+        '\u{300}'..='\u{34e}' | '\u{350}'..='\u{36f}' | '\u{483}'..='\u{489}' // over Latin, Greek, Cyrillic
+            | '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}'..='\u{5c2}' | '\u{5c4}'..='\u{5c5}' | '\u{5c7}' // Hebrew
+            | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}' // Arabic
+            | '\u{6df}'..='\u{6e4}' | '\u{6e7}'..='\u{6e8}' | '\u{6ea}'..='\u{6ed}'
+            | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' // Thai
+            | '\u{eb1}' | '\u{eb4}'..='\u{ebc}' | '\u{ec8}'..='\u{ece}' // Lao
+            | '\u{f71}'..='\u{f7e}' | '\u{f80}'..='\u{f84}' | '\u{f8d}'..='\u{fbc}' // Tibetan
+            | '\u{1ab0}'..='\u{1ace}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20f0}' // over any letter
+            | '\u{302a}'..='\u{302f}' | '\u{3099}'..='\u{309a}' // East Asian
+            | '\u{a66f}'..='\u{a672}' | '\u{a674}'..='\u{a67d}' | '\u{fe20}'..='\u{fe2f}'
+            | '\u{1d165}'..='\u{1d169}' | '\u{1d16d}'..='\u{1d172}' | '\u{1d17b}'..='\u{1d182}' // music
+    )
+}
+
+/// So many marks stand over one letter in the scripts that stack them; the page has the same figure.
+const MOST_MARKS: u8 = 4;
 const JOINER: char = '\u{200d}';
 const KEYCAP: char = '\u{20e3}';
 
@@ -148,6 +175,29 @@ mod tests {
         ] {
             assert_eq!(escaped(text), expected);
         }
+    }
+
+    #[test]
+    fn a_stack_of_marks_is_spelled_out_beyond_the_fourth() {
+        for (text, expected) in [
+            (
+                "e\u{301}\u{302}\u{303}\u{304}x",
+                "e\u{301}\u{302}\u{303}\u{304}x",
+            ),
+            (
+                "e\u{301}\u{302}\u{303}\u{304}\u{489}\u{20dd}x\u{301}",
+                "e\u{301}\u{302}\u{303}\u{304}\\u{489}\\u{20dd}x\u{301}",
+            ),
+            (
+                "ש\u{5b8}\u{5b8}\u{5b8}\u{5b8}\u{5b8}",
+                "ש\u{5b8}\u{5b8}\u{5b8}\u{5b8}\\u{5b8}",
+            ),
+            ("1\u{fe0f}\u{20e3}\u{301}", "1\u{fe0f}\u{20e3}\u{301}"),
+        ] {
+            assert_eq!(escaped(text), expected);
+        }
+        let stack = "\u{301}".repeat(1_000);
+        assert_eq!(escaped(&stack).matches(r"\u{301}").count(), 996);
     }
 
     #[test]

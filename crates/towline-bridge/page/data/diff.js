@@ -16,6 +16,15 @@ export function editRows(before, after) {
   ];
 }
 
+/** Several edits, each under a row that says if it changes every place in the file that reads so. */
+export function multiEditRows(edits) {
+  return (Array.isArray(edits) ? edits : []).flatMap((edit, index) => {
+    const rows = editRows(edit?.old_string, edit?.new_string);
+    if (edit?.replace_all) return [row("@", "Every place in the file that reads so:"), ...rows];
+    return index ? [row("@", "⋯"), ...rows] : rows;
+  });
+}
+
 /** The rows of a tool's `structuredPatch`: hunks with their lines and where they begin. */
 export function patchRows(hunks) {
   return hunks.flatMap((hunk, index) => {

@@ -4,7 +4,7 @@
 // All text goes through here on its way to the page: `h` in view/dom.js calls it for every string.
 
 /**
- * A text with the characters in sight that control, hide or reorder others. In "line" line breaks and tabs are escapes
+ * A text with the characters in sight that control, hide or reorder others, or that are stacked over them. In "line" line breaks and tabs are escapes
  * too, in "lines" they stay. "prose" also keeps what sentences need: joiners inside the scripts that join, spaces that do
  * not break.
  */
@@ -28,15 +28,21 @@ export function piecesOf(text, kind = "line") {
   };
   let end = 0;
   for (const match of whole.matchAll(TOKEN)) {
-    const [token, kept, letters] = match;
+    const [token, kept, letters, stack] = match;
     add(whole.slice(end, match.index), "plain");
-    if (kept || keeps(token, whole, match.index)) add(token, "plain");
+    if (stack) {
+      [...stack].forEach((mark, place) => (place < MOST_MARKS ? add(mark, "plain") : add(escapeOf(mark), "escape")));
+    } else if (kept || keeps(token, whole, match.index)) add(token, "plain");
     else if (letters) add(token, kind === "prose" ? "plain" : "rtl");
-    else add(NAMES[token] ?? `\\u{${token.codePointAt(0).toString(16)}}`, "escape");
+    else add(escapeOf(token), "escape");
     end = match.index + token.length;
   }
   add(whole.slice(end), "plain");
   return pieces;
+}
+
+function escapeOf(character) {
+  return NAMES[character] ?? `\\u{${character.codePointAt(0).toString(16)}}`;
 }
 
 /**
@@ -51,9 +57,10 @@ export function cut(text, most = MOST) {
   let tail = whole.length - beginning(reversed(rest), most);
   if (whole[tail] === "\n") tail += 1;
   const hidden = whole.slice(head, tail);
-  // A few characters are sooner read than asked for.
-  if (hidden.length <= most.width) return null;
-  return { head: whole.slice(0, head), tail: whole.slice(tail), lines: hidden.split("\n").length - 1, characters: [...hidden].length };
+  const lines = hidden.split("\n").length - 1;
+  // A few characters are sooner read than asked for, but blank lines take room.
+  if (hidden.length <= most.width && lines <= FEW_LINES) return null;
+  return { head: whole.slice(0, head), tail: whole.slice(tail), lines, characters: [...hidden].length };
 }
 
 /** How much is hidden, for the place where it is left out. */
@@ -81,6 +88,8 @@ function reversed(text) {
 
 /** The length that fits in the card of a question on a phone, from the beginning and again from the end. */
 const MOST = { rows: 8, width: 36 };
+/** So many lines are shown sooner than counted. */
+const FEW_LINES = 2;
 
 /** An emoji that is made of several, or has a variant: what joins and chooses is seen in how it looks. */
 const EMOJI = String.raw`\p{Extended_Pictographic}[\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}]?(?:\u200d\p{Extended_Pictographic}[\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}]?)*|[#*0-9]\ufe0f\u20e3`;
@@ -90,8 +99,11 @@ const UNSEEN = String.raw`[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u28
 const SPACES = String.raw`(?!\x20)\p{Zs}`;
 /** Letters and digits that run from right to left, with their marks. */
 const RTL = String.raw`[\u0590-\u05ff\u0608\u060b\u060d\u061b\u061d-\u06dc\u06de-\u070e\u0710-\u08e1\u08e3-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]`;
-const TOKEN = new RegExp(`(${EMOJI})|(${`(?:(?!${UNSEEN})${RTL})+`})|${UNSEEN}|${SPACES}`, "gu");
-const ANY = new RegExp(`${UNSEEN}|${SPACES}|${RTL}`, "u");
+/** So many marks stand over one letter in the scripts that stack them; a higher stack paints over other lines. */
+const MOST_MARKS = 4;
+const STACK = String.raw`(?:(?!${UNSEEN})\p{M}){${MOST_MARKS + 1},}`;
+const TOKEN = new RegExp(`(${EMOJI})|(${`(?:(?!${UNSEEN}|${STACK})${RTL})+`})|(${STACK})|${UNSEEN}|${SPACES}`, "gu");
+const ANY = new RegExp(`${UNSEEN}|${SPACES}|${RTL}|${STACK}`, "u");
 /** Scripts whose letters look otherwise where a joiner stands between them. */
 const JOINING = /[\u0600-\u0dff\u1000-\u109f\u1780-\u18af]/u;
 const KINDS = {

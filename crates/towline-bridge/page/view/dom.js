@@ -35,18 +35,18 @@ export function prose(text) {
 }
 
 /** Lines that are not ours. The middle of a long text is left out, with how much that is and a button that shows it. */
-export function long(text, most) {
+export function long(text, most, kind = "lines") {
   const parts = cut(text, most);
-  if (!parts) return h("bdi", { dir: "ltr" }, String(text ?? ""));
-  const whole = h("bdi", { dir: "ltr" }, parts.head);
+  if (!parts) return h("bdi", { dir: "ltr" }, shown(text, kind));
+  const whole = h("bdi", { dir: "ltr" }, shown(parts.head, kind));
   const all = h("button", { type: "button", class: "link" }, "Show all");
   all.addEventListener("click", () => {
-    fill(whole, String(text));
+    fill(whole, shown(text, kind));
     whole.tabIndex = -1;
     whole.focus({ preventScroll: true });
   });
   whole.append(h("span", { class: "left-out" }, `${hiddenWords(parts)} `, all));
-  put(whole, [parts.tail]);
+  put(whole, shown(parts.tail, kind));
   return whole;
 }
 

@@ -1,10 +1,11 @@
 // Markdown as elements. What a model writes is not trusted: it is cleaned before it becomes part of the page.
 
+import { keepsAll } from "../data/asked.js";
 import { visible } from "../data/shown.js";
 import { marked } from "../vendor/marked.js";
 import DOMPurify from "../vendor/purify.js";
 import hljs from "../vendor/highlight.js";
-import { fill, h, shown } from "./dom.js";
+import { fill, h, shown, value } from "./dom.js";
 
 // HTML among the words is shown as it was written: who reads wants to see it, not what it would do.
 marked.use({ gfm: true, breaks: true, async: false, renderer: { html: ({ text }) => escaped(text) } });
@@ -21,8 +22,29 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   }
 });
 
+/**
+ * The elements of a text of which all is seen: targets stand behind the words of links, the language above its code. Null
+ * if a part of it would still not be seen.
+ */
+export function wholeMarkdown(text) {
+  const body = markdown(text, { hasTargets: true });
+  const fits = !body.querySelector(DEEP) && [...body.querySelectorAll("tr")].every((row) => row.cells.length <= MOST_CELLS);
+  return fits && keepsAll(text, wordsOf(body)) ? body : null;
+}
+
+/** The words of rendered Markdown as they are seen: with the numbers of its lists, without what the page adds. */
+function wordsOf(node) {
+  if (node.nodeType === Node.TEXT_NODE) return node.data;
+  if (node.nodeType !== Node.ELEMENT_NODE || node.matches(".copy")) return "";
+  if (node.matches("input")) return node.checked ? "x" : "";
+  const words = [...node.childNodes].map(wordsOf).join("");
+  if (!node.matches("ol > li")) return words;
+  const list = node.parentElement;
+  return `${list.start + [...list.children].indexOf(node)} ${words}`;
+}
+
 /** The elements of a text. Code is coloured only when the text is whole: that takes time. */
-export function markdown(text, { isWhole = true } = {}) {
+export function markdown(text, { isWhole = true, hasTargets = false } = {}) {
   const body = h("div", { class: "prose", dir: "auto" });
   let html;
   try {
@@ -32,6 +54,7 @@ export function markdown(text, { isWhole = true } = {}) {
     return body;
   }
   body.append(revealed(DOMPurify.sanitize(html, RULES)));
+  if (hasTargets) addTargets(body);
   for (const table of body.querySelectorAll("table")) {
     const frame = h("div", { class: "scroll" });
     table.replaceWith(frame);
@@ -48,6 +71,18 @@ export function markdown(text, { isWhole = true } = {}) {
     frame.append(pre);
   }
   return body;
+}
+
+/** Puts the target of each link behind its words, and the language of code above it. */
+function addTargets(body) {
+  for (const link of body.querySelectorAll("a[href]")) {
+    const target = link.getAttribute("href");
+    if (!["", "mailto:", "http://"].some((start) => target === start + link.textContent)) link.after(h("span", { class: "target" }, " (", value(target), ")"));
+  }
+  for (const code of body.querySelectorAll("pre > code")) {
+    const language = [...code.classList].find((name) => name.startsWith("language-"))?.slice(9);
+    if (language) code.parentElement.before(h("p", { class: "faint small" }, value(language)));
+  }
 }
 
 /** Words of a language in its direction, code from left to right, and nothing in them that is not seen. After Markdown
@@ -84,6 +119,10 @@ function copyButton(code) {
   return button;
 }
 
+/** Lists in lists that leave no room for words on a phone. */
+const DEEP = Array(6).fill(":is(ul, ol, blockquote)").join(" ");
+/** A row with more cells does not fit on a phone. */
+const MOST_CELLS = 6;
 const RULES = {
   RETURN_DOM_FRAGMENT: true,
   USE_PROFILES: { html: true },

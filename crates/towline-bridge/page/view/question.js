@@ -1,9 +1,10 @@
 // Open questions: may this run, which of these, is this plan good. Each is a form that stays as it is until it is over.
 
+import { hasView, notesOn, otherFields, otherRequestFields } from "../data/asked.js";
 import { MODES, savedWhere, sessionOffer, shortPath, suggestionWords } from "../data/words.js";
 import { fill, h, long, prose, value } from "./dom.js";
-import { markdown } from "./markdown.js";
-import { aboutCall, inputView, toolTitle } from "./tool.js";
+import { wholeMarkdown } from "./markdown.js";
+import { aboutCall, fieldList, inputView, toolTitle } from "./tool.js";
 
 /** The form for a question. `answer(decision)` sends an answer and throws if it did not go through. */
 export function questionForm(question, { directory, answer, allowsBypass }) {
@@ -39,14 +40,20 @@ function permission(question, { directory, send, form }) {
   const allow = (remember) => () => send({ decision: "allow", remember });
   const effects = suggestions.map(suggestionWords).join(" · ");
   const reason = request.decision_reason ?? request.blocked_path;
+  const said = tool === "Bash" ? request.description : undefined;
+  const others = otherFields(tool, input, said);
+  const view = hasView(tool) ? inputView(tool, input, null, { directory, most: MOST }) : null;
   submits(form, allow("once"));
   return [
     heading(question),
     // The agent's words stand above what it would run: nothing comes between the end of that and the buttons.
-    request.description && tool === "Bash" && h("p", { class: "faint" }, long(request.description)),
+    said && h("p", { class: "faint" }, long(said)),
     reason && h("p", { class: "faint" }, "Asked because of: ", value(reason)),
     input.file_path && h("p", { class: "path" }, value(shortPath(input.file_path, directory))),
-    h("div", { class: "asked" }, inputView(tool, input, null, { directory, most: MOST }) ?? h("pre", { class: "command" }, long(aboutCall(tool, input, directory)))),
+    others.length > 0 && h("div", { class: "asked" }, fieldList(others)),
+    notesOn(tool, input).map((note) => h("p", { class: "says" }, note)),
+    view && h("div", { class: "asked" }, view),
+    !view && !others.length && h("div", { class: "asked" }, h("pre", { class: "command" }, long(aboutCall(tool, input, directory)))),
     h(
       "div",
       { class: "row actions" },
@@ -121,9 +128,14 @@ function plan(question, { send, form, allowsBypass }) {
     MODES.filter(([value]) => value === "default" || value === "acceptEdits" || (allowsBypass && value === "bypassPermissions")).map(([value, words]) => h("option", { value }, words)),
   );
   submits(form, () => send({ decision: "allow", mode: mode.value }));
+  const others = otherFields("ExitPlanMode", question.input);
+  const text = String(question.input.plan ?? "There is no text with this plan.");
+  const rendered = wholeMarkdown(text);
   return [
     heading(question),
-    h("div", { class: "asked plan-text", tabIndex: 0 }, markdown(String(question.input.plan ?? "There is no text with this plan."))),
+    others.length > 0 && h("div", { class: "asked" }, fieldList(others)),
+    !rendered && h("p", { class: "says" }, "The plan stands here as it was written: as Markdown, a part of it would not be seen."),
+    h("div", { class: "asked plan-text", tabIndex: 0 }, rendered ?? h("pre", { class: "output" }, h("bdi", { dir: "ltr" }, text))),
     h(
       "div",
       { class: "row actions" },
@@ -144,11 +156,13 @@ function dialog(question, { send, form }) {
     const read = () => (type === "boolean" ? input.checked : input.type === "number" ? input.valueAsNumber : input.value);
     return { name, read, element: h("label", { class: "field" }, prose(title ?? name), input, description && h("span", { class: "faint" }, prose(description))) };
   });
+  const others = otherRequestFields(request, properties.length > 0);
   submits(form, () => send({ decision: "allow", input: Object.fromEntries(inputs.map(({ name, read }) => [name, read()])) }));
   return [
     heading(question),
     h("p", {}, prose(request.message)),
-    properties.length ? inputs.map(({ element }) => element) : h("details", { class: "fold" }, h("summary", {}, "The whole request"), h("pre", { class: "output" }, JSON.stringify(request, null, 2))),
+    others.length > 0 && h("div", { class: "asked" }, fieldList(others)),
+    inputs.map(({ element }) => element),
     h("div", { class: "row actions" }, h("button", { type: "submit", class: "primary" }, "Accept"), denial(send, "Refuse", "Why not (optional)")),
   ];
 }

@@ -1,6 +1,7 @@
 // Tool calls as cards: what is called, with what, what came of it, and who allowed it.
 
-import { editRows, patchRows } from "../data/diff.js";
+import { fieldText } from "../data/asked.js";
+import { editRows, multiEditRows, patchRows } from "../data/diff.js";
 import { outcomeWords, shortPath } from "../data/words.js";
 import { diffTable } from "./diff.js";
 import { h, icon, long, prose, value } from "./dom.js";
@@ -54,14 +55,8 @@ export function inputView(name, input, result, { directory, most }) {
   switch (name) {
     case "Edit":
       return diffTable(patch?.length ? patchRows(patch) : editRows(input.old_string, input.new_string), input.file_path, most);
-    case "MultiEdit": {
-      const edits = Array.isArray(input.edits) ? input.edits : [];
-      const rows = edits.flatMap((edit, index) => [
-        ...(index ? [{ sign: "@", text: "⋯", old: null, new: null }] : []),
-        ...editRows(edit.old_string, edit.new_string),
-      ]);
-      return diffTable(patch?.length ? patchRows(patch) : rows, input.file_path, most);
-    }
+    case "MultiEdit":
+      return diffTable(patch?.length ? patchRows(patch) : multiEditRows(input.edits), input.file_path, most);
     case "Write":
       return diffTable(patch?.length ? patchRows(patch) : editRows("", input.content), input.file_path, most);
     case "Bash":
@@ -154,14 +149,12 @@ function opensBySelf({ name, result, question, answer, isLatest }) {
 }
 
 function fields(input, directory) {
-  return h(
-    "dl",
-    { class: "fields" },
-    Object.entries(input).map(([name, field]) => [
-      h("dt", {}, value(name)),
-      h("dd", {}, long(typeof field === "string" ? shortPath(field, directory) : JSON.stringify(field, null, 2))),
-    ]),
-  );
+  return fieldList(Object.entries(input).map(([name, field]) => [name, typeof field === "string" ? shortPath(field, directory) : fieldText(field)]));
+}
+
+/** Fields and their texts, `[name, text]`: both ends of a long one. */
+export function fieldList(list) {
+  return h("dl", { class: "fields" }, list.map(([name, text]) => [h("dt", {}, value(name)), h("dd", {}, long(text))]));
 }
 
 /** MCP tools are called `mcp__server__tool`. */

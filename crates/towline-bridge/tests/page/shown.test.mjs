@@ -55,6 +55,21 @@ test("a joiner inside of a script that joins stays in prose, not in a command", 
   assert.equal(visible("x\u200cخ", "prose"), "x\\u{200c}خ");
 });
 
+test("a stack of marks that would paint over other lines is spelled out beyond the fourth", () => {
+  const acute = "\u0301";
+  for (const kind of ["line", "lines", "prose"]) {
+    assert.equal(visible(`e${acute.repeat(4)}x`, kind), `e${acute.repeat(4)}x`, "scripts stack four");
+    assert.equal(visible(`e${acute.repeat(6)}x`, kind), `e${acute.repeat(4)}\\u{301}\\u{301}x`);
+    assert.equal(visible(`e${"\u0301\u0489\u20dd\ua670\u{1d167}".repeat(80)}`, kind).match(/\\u\{/g).length, 396);
+    assert.equal(visible(`\u05e9${"\u05b8".repeat(6)}\u05dc`, kind), `\u05e9${"\u05b8".repeat(4)}\\u{5b8}\\u{5b8}\u05dc`, "over Hebrew letters too");
+  }
+  for (const word of ["Tiếng Việt".normalize("NFD"), "น้ำ", "क्ष्म्य", "הַמַּיִם"]) assert.equal(visible(word, "prose"), word);
+  // A stack is not looked at again from each of its marks.
+  const start = performance.now();
+  visible(`e${acute.repeat(200_000)}`);
+  assert.ok(performance.now() - start < 2_000);
+});
+
 test("letters from right to left are pieces of their own, so that what is between them keeps its place", () => {
   const pieces = (text, kind) => piecesOf(text, kind).map(({ text, is }) => `${is[0]}:${text}`);
   assert.deepEqual(pieces("cp א 1 ב; rm x"), ["p:cp ", "r:א", "p: 1 ", "r:ב", "p:; rm x"]);
@@ -96,6 +111,10 @@ test("a long command shows its end, and how much is left out", () => {
   assert.equal(hiddenWords(cut(spaces)), "4,438 characters not shown");
   assert.equal(cut("ls -la"), null);
   assert.equal(cut("true\n".repeat(16)), null);
+  // Blank lines are lines: a payload below them went out of sight, in a card of NotebookEdit.
+  const blank = cut(`import os\n${"\n".repeat(28)}payload`);
+  assert.deepEqual([blank.head, blank.tail], [`import os${"\n".repeat(8)}`, `${"\n".repeat(7)}payload`]);
+  assert.equal(hiddenWords(blank), "14 lines, 14 characters not shown");
   assert.equal(hiddenWords({ lines: 1, characters: 40 }), "1 line, 40 characters not shown");
 });
 

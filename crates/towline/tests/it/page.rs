@@ -360,6 +360,11 @@ fn a_question_shows_what_is_approved_and_the_end_of_a_long_command() {
     play("hostile-card", offline);
 }
 
+#[test]
+fn no_card_of_a_question_has_a_part_that_is_neither_in_sight_nor_counted() {
+    play("cards", offline);
+}
+
 /// A clone with files that want to be trusted, and with characters in them that would hide what they say.
 #[test]
 fn a_person_says_whether_a_folder_may_be_trusted() {
