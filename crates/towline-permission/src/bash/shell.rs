@@ -166,10 +166,14 @@ fn parse_at(line: &str, variables: &Variables, level: usize) -> Script {
         script.is_broken = true;
         return script;
     }
-    if line.chars().any(is_unicode_blank) {
+    if !line.is_ascii() && line.chars().any(is_unicode_blank) {
         script.opaque.push(Opaque::UnicodeBlank);
     }
-    if line.chars().any(is_control) {
+    // Without an early end, so that many bytes are looked at at once.
+    if line
+        .bytes()
+        .fold(false, |found, byte| found | is_control(byte))
+    {
         script.opaque.push(Opaque::Control);
         script.is_broken = true;
     }
@@ -273,8 +277,8 @@ const MOST_LEVELS: usize = 4;
 
 /// To the grammar a carriage return, a form feed and a vertical tab are blanks, behind which a comment may begin; to the shell they
 /// are letters.
-fn is_control(c: char) -> bool {
-    c.is_ascii_control() && !matches!(c, '\t' | '\n')
+fn is_control(byte: u8) -> bool {
+    byte.is_ascii_control() && byte != b'\t' && byte != b'\n'
 }
 
 fn is_unicode_blank(c: char) -> bool {

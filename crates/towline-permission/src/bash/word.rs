@@ -138,6 +138,16 @@ pub(crate) fn has_escaped_blank(text: &str) -> bool {
     }) || text.ends_with("\\\n")
 }
 
+/// Whether a line ends in a text without a backslash in front.
+pub(crate) fn has_bare_end(text: &str) -> bool {
+    let mut escaped = false;
+    text.chars().any(|c| {
+        let hit = !escaped && c == '\n';
+        escaped = !escaped && c == '\\';
+        hit
+    })
+}
+
 /// Whether a word is a name in braces, which before a redirection says where its file goes.
 pub(crate) fn is_file_variable(text: &str) -> bool {
     let name = text

@@ -1,9 +1,8 @@
-//! Ends of lines, backslashes before blanks and dollars before quotes, where the grammar may read otherwise than the shell.
+//! Backslashes before blanks and dollars before quotes, where the grammar may read otherwise than the shell.
 //!
 //! Before it looks for words the shell takes a backslash and the end of the line behind it away, so that `-ex\` and `ec` in the
 //! next line are `-exec`; and a blank behind a backslash is a letter. The grammar sees two words there, or a comment that the
-//! shell does not see. An end of line before a backslash is a blank to the grammar, so that the next command looks like words of
-//! the one before.
+//! shell does not see.
 
 use tree_sitter::Node;
 
@@ -13,14 +12,15 @@ impl Walk<'_> {
     /// Makes a question of each such place: neither what allows nor what forbids has seen it as the shell will. A line that goes on
     /// between two words is read as the shell does.
     pub(super) fn joined_words(&mut self, root: Node<'_>) {
-        if self.script.is_broken {
+        // Few lines have either.
+        let has_some = self.line.as_bytes().contains(&b'\\') || self.line.contains("$\"");
+        if self.script.is_broken || !has_some {
             return;
         }
         let mut places = places(self.line).enumerate();
         let joins = |(count, place)| match (count, place) {
             (MOST_WORDS.., _) => Some(Opaque::Unknown),
             (_, Place::Translated(at)) => self.opens_text(root, at).then_some(Opaque::EscapedText),
-            (_, Place::EndOfLine(at)) => self.is_in_command(root, at).then_some(Opaque::Unknown),
             (_, Place::Backslash(at)) => self.joins_words(root, at),
             // Behind another one it is a letter of a word.
             (_, Place::Letter(at)) => matches!(self.surroundings(root, at), Surroundings::Between)
@@ -30,21 +30,6 @@ impl Walk<'_> {
             self.script.is_broken = true;
             self.opaque(what);
         }
-    }
-
-    /// Whether an end of line stands in a command that it should have ended.
-    fn is_in_command(&self, root: Node<'_>, at: usize) -> bool {
-        let mut node = root.descendant_for_byte_range(at, at + 1);
-        while let Some(inner) = node {
-            match (inner.kind(), Kind::of(inner.kind())) {
-                ("word" | "concatenation" | "command_name" | "file_redirect", _)
-                | (_, Some(Kind::Command | Kind::Assignment | Kind::Assignments)) => return true,
-                ("herestring_redirect", _) => return true,
-                (_, None) if !inner.is_named() => node = inner.parent(),
-                _ => return false,
-            }
-        }
-        false
     }
 
     /// Whether a dollar and a quote begin a text that is to be translated: in the middle of a word the grammar takes the dollar for
@@ -113,8 +98,6 @@ enum Surroundings {
 /// A place that the grammar may read in another way.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// The end of a line.
-    EndOfLine(usize),
     /// A backslash before a blank or the end of a line.
     Backslash(usize),
     /// The same behind another backslash.
@@ -125,19 +108,23 @@ enum Place {
 
 /// All such places.
 fn places(line: &str) -> impl Iterator<Item = Place> {
-    let mut is_escaped = false;
-    let bytes = line.bytes().zip(line.bytes().skip(1).chain([b'\n']));
-    bytes.enumerate().filter_map(move |(at, (byte, next))| {
-        let was_escaped = is_escaped;
-        is_escaped = byte == b'\\' && !was_escaped;
-        match (byte, next) {
-            (b'$', b'"') => Some(Place::Translated(at)),
-            (b'\n', _) => (!was_escaped).then_some(Place::EndOfLine(at)),
-            (b'\\', b' ' | b'\t' | b'\n') if is_escaped => Some(Place::Backslash(at)),
-            (b'\\', b' ' | b'\t' | b'\n') => Some(Place::Letter(at)),
-            _ => None,
-        }
-    })
+    // Where the last backslash that takes the meaning of the next character stands.
+    let mut escape = None;
+    line.match_indices(['\\', '$'])
+        .filter_map(move |(at, found)| {
+            let next = line.as_bytes().get(at + 1).copied().unwrap_or(b'\n');
+            if found == "$" {
+                return (next == b'"').then_some(Place::Translated(at));
+            }
+            let is_escaped = at > 0 && escape == Some(at - 1);
+            escape = (!is_escaped).then_some(at);
+            let is_at_blank = matches!(next, b' ' | b'\t' | b'\n');
+            is_at_blank.then_some(if is_escaped {
+                Place::Letter(at)
+            } else {
+                Place::Backslash(at)
+            })
+        })
 }
 
 /// Whether a text ends with a blank that ends its last word.

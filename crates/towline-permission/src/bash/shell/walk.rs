@@ -202,7 +202,10 @@ impl<'l> Walk<'l> {
         }
         let mut word_end = None;
         let mut cursor = node.walk();
+        let mut end = node.start_byte();
         for child in node.children(&mut cursor) {
+            self.script.is_broken |= self.ends_between(end, child);
+            end = child.end_byte();
             match child.kind() {
                 "variable_assignment" if command.words.is_empty() => {
                     let assigned = self.assignment(child, false);
@@ -267,6 +270,13 @@ impl<'l> Walk<'l> {
         }
         command.words.extend(words_behind);
         self.add(command);
+    }
+
+    /// Whether a line ends in front of a part of a command, which has ended there: before a backslash the grammar takes the end of
+    /// a line for a blank.
+    fn ends_between(&self, end: usize, part: Node<'_>) -> bool {
+        let gap = self.line.get(end..part.start_byte()).unwrap_or_default();
+        gap.contains('\n') && word::has_bare_end(gap)
     }
 
     /// Adds a command to the script; variables alone are none.
@@ -356,6 +366,10 @@ impl<'l> Walk<'l> {
             self.opaque(Opaque::Unknown);
         }
         let target = node.child_by_field_name("destination")?;
+        let sign = node
+            .child(0)
+            .map_or(node.start_byte(), |sign| sign.end_byte());
+        self.script.is_broken |= self.ends_between(sign, target);
         let is_copy = operator.ends_with('&');
         let target = self.word(target);
         if is_copy && target.raw.ends_with('-') {
