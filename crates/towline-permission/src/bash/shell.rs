@@ -190,7 +190,7 @@ fn parse_at(line: &str, variables: &Variables, level: usize) -> Script {
         variables: variables.clone(),
         depth: 0,
         words: 0,
-        seen: HashSet::new(),
+        seen: HashSet::default(),
         data: Vec::new(),
         level,
     };

@@ -70,7 +70,7 @@ impl Walk<'_> {
     fn surroundings(&self, root: Node<'_>, at: usize) -> Surroundings {
         let mut node = root.descendant_for_byte_range(at, at + 1);
         while let Some(inner) = node {
-            match (inner.kind(), Kind::of(inner.kind())) {
+            match (inner.kind(), Kind::of_node(inner)) {
                 ("raw_string" | "comment", _) => return Surroundings::Letters,
                 ("command_substitution" | "process_substitution", _) => break,
                 ("heredoc_body", _)

@@ -2,6 +2,10 @@
 //!
 //! A kind that is not named here makes the line a question. A test compares this list with the grammar's own.
 
+use std::sync::LazyLock;
+
+use tree_sitter::{Language, Node};
+
 /// How the walk reads a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -32,6 +36,22 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// The kind of a node. `None` for one that the grammar did not have when this was written.
+    pub(crate) fn of_node(node: Node<'_>) -> Option<Self> {
+        // By number: to read a name takes longer than all the rest.
+        static BY_NUMBER: LazyLock<Vec<Option<Kind>>> = LazyLock::new(|| {
+            let language = Language::from(tree_sitter_bash::LANGUAGE);
+            let numbers = 0..u16::try_from(language.node_kind_count()).unwrap_or(u16::MAX);
+            let kind = |number| Kind::of(language.node_kind_for_id(number)?);
+            numbers.map(kind).collect()
+        });
+        match BY_NUMBER.get(usize::from(node.kind_id())) {
+            Some(kind) => *kind,
+            // A node that holds an error has a number of its own.
+            None => Self::of(node.kind()),
+        }
+    }
+
     /// The kind of a node with this name. `None` for a name that the grammar did not have when this was written.
     pub(crate) fn of(name: &str) -> Option<Self> {
         Some(match name {

@@ -43,12 +43,16 @@ impl Walk<'_> {
     }
 
     fn look_at(&mut self, node: Node<'_>, pieces: &mut usize) {
-        if node.kind() == "comment" && !may_begin_comment(&self.line[..node.start_byte()]) {
+        let kind = Kind::of_node(node);
+        if kind == Some(Kind::Data)
+            && node.kind() == "comment"
+            && !may_begin_comment(&self.line[..node.start_byte()])
+        {
             self.opaque(Opaque::Unknown);
             self.script.is_broken = true;
         }
         let is_seen = self.seen.contains(&node.id());
-        match Kind::of(node.kind()) {
+        match kind {
             Some(Kind::Unparsed) => self.look_into(node, pieces),
             Some(kind) if is_seen || !kind.is_active() => {}
             None if is_seen => {}

@@ -13,7 +13,7 @@ impl<'l> Walk<'l> {
             return;
         }
         self.depth += 1;
-        match Kind::of(node.kind()) {
+        match Kind::of_node(node) {
             Some(Kind::Expansion | Kind::Word | Kind::Unparsed) => {
                 self.word(node);
             }
@@ -74,7 +74,7 @@ impl<'l> Walk<'l> {
 
     fn value_of(&mut self, node: Node<'_>, quoted: bool) -> Option<String> {
         let text = self.text(node);
-        if Kind::of(node.kind()) == Some(Kind::Expansion) {
+        if Kind::of_node(node) == Some(Kind::Expansion) {
             self.saw(node);
         }
         match node.kind() {

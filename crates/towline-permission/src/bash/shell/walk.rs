@@ -1,6 +1,10 @@
 //! The statements and commands of a tree.
 
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::HashSet,
+    hash::{BuildHasherDefault, Hasher},
+    ops::Range,
+};
 
 use tree_sitter::Node;
 
@@ -18,11 +22,34 @@ pub(super) struct Walk<'l> {
     pub(super) depth: usize,
     pub(super) words: usize,
     /// The nodes at which something runs or is replaced, as far as the walk has been there.
-    pub(super) seen: HashSet<usize>,
+    pub(super) seen: HashSet<usize, BuildHasherDefault<IdHasher>>,
     /// Where text stands that is data, although its nodes look as if they ran.
     pub(super) data: Vec<Range<usize>>,
     /// Lines that this one is a part of.
     pub(super) level: usize,
+}
+
+/// Hashes ids of nodes, which are addresses: no line can choose them.
+#[derive(Default)]
+pub(super) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_usize(usize::from(*byte));
+        }
+    }
+
+    fn write_usize(&mut self, id: usize) {
+        // The highest bits tell the places in a table apart.
+        self.0 = (self.0 ^ id as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl<'l> Walk<'l> {
@@ -40,7 +67,7 @@ impl<'l> Walk<'l> {
             return;
         }
         self.depth += 1;
-        match Kind::of(node.kind()) {
+        match Kind::of_node(node) {
             Some(Kind::Command) => {
                 self.command(node, place, in_pipe, (Vec::new(), Vec::new()));
             }
@@ -122,7 +149,7 @@ impl<'l> Walk<'l> {
         }
         let before = self.script.commands.len();
         match body {
-            Some(body) if Kind::of(body.kind()) == Some(Kind::Command) => {
+            Some(body) if Kind::of_node(body) == Some(Kind::Command) => {
                 self.command(body, place, in_pipe, (redirects, words));
             }
             Some(body) => {
