@@ -81,7 +81,7 @@ impl Projects {
         extent: Extent,
     ) -> Result<(String, Vec<ImageChange>), ProjectError> {
         let project = self.project(project).await?;
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         let git = Git::at(&project, &self.roots, self.time).await?;
         let from = match extent {
             Extent::Staged => Some("--cached".to_owned()),
@@ -221,7 +221,7 @@ impl Projects {
         let path = self.roots.in_project(project, Path::new(file))?;
         let below = path.strip_prefix(project).ok().and_then(Path::to_str);
         let Some(below) = below else { return Ok(None) };
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         let git = Git::at(project, &self.roots, self.time).await?;
         for place in ["HEAD:./", ":./"] {
             let object = git
