@@ -7,6 +7,7 @@
 //! everywhere.
 
 mod child;
+mod objects;
 mod private;
 mod repository;
 mod settings;
