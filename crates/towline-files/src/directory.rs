@@ -137,6 +137,13 @@ impl Directory {
     }
 }
 
+impl From<Directory> for OwnedFd {
+    /// The handle, for a place where only the system's own is understood.
+    fn from(directory: Directory) -> Self {
+        directory.handle
+    }
+}
+
 /// A name that leads to no other folder.
 pub(crate) fn single(name: &OsStr) -> io::Result<&OsStr> {
     if Path::new(name).file_name() == Some(name) {
