@@ -672,7 +672,20 @@ impl AgentCommand {
                 None => command.env_remove(name),
             };
         }
+        // The program is looked for in what its own `PATH` says, and so is what starts it, such as `node`.
+        if let Some(search) = self.search().and_then(|search| program::outside(&search)) {
+            command.env("PATH", search);
+        }
         Ok(())
+    }
+
+    /// The `PATH` of the agent.
+    fn search(&self) -> Option<OsString> {
+        let mut given = self.environment.iter().rev();
+        match given.find(|(name, _)| name == "PATH") {
+            Some((_, search)) => search.clone(),
+            None => std::env::var_os("PATH").filter(|_| self.inherits),
+        }
     }
 }
 

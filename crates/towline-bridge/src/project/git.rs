@@ -304,8 +304,12 @@ impl Git {
 /// The folders for programs that do not depend on where git runs: in a project, `.` is the project's.
 fn outside(path: &OsStr) -> OsString {
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    std::env::join_paths(folders).unwrap_or_default()
+    let path = std::env::join_paths(folders).unwrap_or_default();
+    // An empty `PATH` means the folder where git runs, too.
+    if path.is_empty() { USUAL.into() } else { path }
 }
+
+const USUAL: &str = "/usr/local/bin:/usr/bin:/bin";
 
 const VARIABLES: &[(&str, &str)] = &[
     ("GIT_ALLOW_PROTOCOL", ""),
@@ -330,7 +334,8 @@ mod tests {
         for (path, expected) in [
             ("/usr/bin:/bin", "/usr/bin:/bin"),
             (".:/bin::tools:/usr/bin:", "/bin:/usr/bin"),
-            ("", ""),
+            ("", USUAL),
+            (".", USUAL),
         ] {
             assert_eq!(outside(OsStr::new(path)), expected);
         }

@@ -147,4 +147,21 @@ mod tests {
         let by_handle = command.opened_dir(opened).version().await.unwrap();
         assert_eq!((by_path.major, by_handle.major), (2, 1));
     }
+
+    /// A `PATH` with a relative folder started the program of the project that the agent was to work in.
+    #[tokio::test]
+    async fn a_program_by_name_is_not_that_of_the_project() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("uname");
+        std::fs::write(&program, "#!/bin/sh\necho 6.6.6\n").unwrap();
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&program, executable).unwrap();
+        for search in [".:/usr/bin:/bin", "", "."] {
+            let command = AgentCommand::new("uname").env("PATH", search);
+            let said = command.current_dir(folder.path()).version().await;
+            assert_ne!(said.ok().map(|version| version.major), Some(6), "{search}");
+        }
+    }
 }
