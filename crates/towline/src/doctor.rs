@@ -17,6 +17,7 @@ use towline_bridge::{
     settings::ServeConfig,
 };
 use towline_host::AgentCommand;
+use towline_protocol::escaped;
 
 use crate::serve::{self, ServeOptions};
 
@@ -55,7 +56,7 @@ impl Doctor {
                     ("problem", words)
                 }
             };
-            writeln!(out, "{mark}  {what}: {words}")?;
+            writeln!(out, "{mark}  {what}: {}", escaped(&words))?;
         }
         Ok(if is_well {
             ExitCode::SUCCESS
@@ -136,7 +137,7 @@ fn roots(found: Result<Roots, StartError>) -> Finding {
             let folders = roots
                 .folders()
                 .iter()
-                .map(|folder| folder.display().to_string());
+                .map(|folder| folder.display().to_string().replace('\n', "\\n"));
             Finding::Good(folders.collect::<Vec<_>>().join(", "))
         }
         Err(error) => bad(error),
