@@ -9,6 +9,7 @@ use std::{
         unix::ffi::OsStringExt as _,
     },
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use rustix::{
@@ -121,6 +122,15 @@ impl Directory {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = openat(&self.handle, ".", flags, Mode::empty())?;
         Ok(rustix::fs::fsync(handle)?)
+    }
+
+    /// Tells when something in it was made, removed or renamed last, or its own rights were changed. Unlike the time of a
+    /// change that a file keeps for people, this one cannot be set.
+    ///
+    /// # Errors
+    /// When the file system cannot tell.
+    pub fn changed(&self) -> io::Result<SystemTime> {
+        Ok(crate::status::changed(&rustix::fs::fstat(&self.handle)?))
     }
 
     pub(crate) fn handle(&self) -> BorrowedFd<'_> {
