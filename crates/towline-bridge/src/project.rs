@@ -12,6 +12,7 @@ mod large;
 mod listing;
 mod media;
 mod removal;
+mod steady;
 mod submodules;
 mod worktrees;
 
