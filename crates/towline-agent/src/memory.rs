@@ -87,7 +87,7 @@ impl Memory {
         }
         let directories: Vec<&Path> = places.cwd.ancestors().collect();
         for directory in directories.into_iter().rev() {
-            // What a file may import: what is beside or below it, or in the project.
+            // A file above the project is read, but it imports from the project alone, as with CLI 2.1.325.
             let around = (!places.outside_imports).then_some([directory, places.cwd]);
             if places.sources.project {
                 let inner = directory.join(".claude");
@@ -132,7 +132,7 @@ struct Reader<'a> {
     user_home: &'a Path,
 }
 
-/// The directories that imports may come from; any, if nothing.
+/// The directory of a file, and the project that its imports must be in; anywhere, if nothing.
 type Around<'a> = Option<[&'a Path; 2]>;
 
 impl Reader<'_> {
@@ -168,8 +168,7 @@ impl Reader<'_> {
             if depth > 0 {
                 return self.leave_out(path, "it is outside of the project whose file imports it");
             }
-            // In the root folder all is outside, and no link leads there.
-            if real.as_path() != path {
+            if !is_itself(&real, path, around) {
                 return self.leave_out(path, "it is a link that leads out of the project");
             }
         }
@@ -212,13 +211,23 @@ impl Reader<'_> {
 }
 
 fn is_inside(real: &RealPath, around: Around<'_>) -> bool {
-    let Some(directories) = around else {
+    let Some([_, project]) = around else {
         return true;
     };
-    let mut directories = directories
-        .iter()
-        .filter_map(|path| RealPath::resolve(path).ok());
-    directories.any(|directory| directory.parent().is_some() && real.starts_with(directory))
+    let project = RealPath::resolve(project).ok();
+    project.is_some_and(|project| project.parent().is_some() && real.starts_with(project))
+}
+
+/// Whether a file of a directory is there by its own path: no link below that directory leads to it.
+fn is_itself(real: &RealPath, path: &Path, around: Around<'_>) -> bool {
+    let Some([directory, _]) = around else {
+        return true;
+    };
+    let Ok(resolved) = RealPath::resolve(directory) else {
+        return false;
+    };
+    let below = path.strip_prefix(directory);
+    below.is_ok_and(|below| real.as_path() == resolved.join(below))
 }
 
 /// Reads a file of at most so many bytes.

@@ -14,6 +14,7 @@ use std::{
 
 use jiff::Timestamp;
 use thiserror::Error;
+use towline_files::Directory;
 use towline_host::{PermissionMode, store::SessionKey};
 use towline_protocol::{
     Json, PermissionUpdate, SessionId, UpdateKind, Uuid, dialect::pocket::BridgeId,
@@ -594,13 +595,26 @@ impl Desk {
 }
 
 /// Makes the commands that start agents, for [`Bridge::start`].
-pub fn launch(agents: Arc<Agents>, bypass: Bypass, question_timeout: Option<Duration>) -> Launch {
+///
+/// Where an agent works is checked and opened here, and it starts in what was opened: a folder that becomes a link after
+/// the check does not lead it out of the roots.
+pub fn launch(
+    agents: Arc<Agents>,
+    roots: Roots,
+    bypass: Bypass,
+    question_timeout: Option<Duration>,
+) -> Launch {
     Arc::new(move |setup: &Setup| {
+        let path = Path::new(&setup.directory);
+        let directory = roots.existing(path).map_err(|error| error.to_string())?;
+        let directory =
+            Directory::open(&directory).map_err(|error| format!("{}: {error}", setup.directory))?;
         let agent = agents
             .named(&setup.agent)
             .map_err(|error| error.to_string())?;
         Ok(agent
             .command(setup, bypass)
+            .opened_dir(directory)
             .question_timeout(question_timeout))
     })
 }
@@ -697,3 +711,37 @@ fn unexpected(reply: Reply) -> Denial {
 
 /// How long the latest session is looked for.
 const LOOK: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::{ApiKey, Found};
+
+    /// Between the check of a folder and the start of the agent a link came in its place.
+    #[test]
+    fn an_agent_started_where_a_link_led_out_of_the_roots_by_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        for name in ["root/project", "outside"] {
+            std::fs::create_dir_all(base.join(name)).unwrap();
+        }
+        let found = Found {
+            towline: "/bin/towline".into(),
+            claude: None,
+            api_key: ApiKey::Absent,
+        };
+        let agents = Arc::new(Agents::new(&found, &[], None).unwrap());
+        let roots = Roots::new([base.join("root")]).unwrap();
+        let setup = Setup {
+            directory: base.join("root/project").to_str().unwrap().into(),
+            agent: agents.default_choice().name.clone(),
+            ..Setup::default()
+        };
+        let launch = launch(agents, roots, Bypass::Refused, None);
+        assert!(launch(&setup).is_ok());
+        std::fs::rename(base.join("root/project"), base.join("root/aside")).unwrap();
+        std::os::unix::fs::symlink("../outside", base.join("root/project")).unwrap();
+        let refused = launch(&setup).unwrap_err();
+        assert!(refused.contains("none of the folders"), "{refused}");
+    }
+}

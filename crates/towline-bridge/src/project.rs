@@ -12,13 +12,22 @@ mod large;
 mod listing;
 mod media;
 mod removal;
+mod steady;
 mod submodules;
 mod worktrees;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use thiserror::Error;
-use tokio::{sync::Semaphore, task};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task,
+    time::{Instant, timeout_at},
+};
 use towline_protocol::dialect::pocket::{ErrorCode, ToClient};
 
 use crate::access::{RootError, Roots};
@@ -51,6 +60,8 @@ pub struct Projects {
     roots: Arc<Roots>,
     /// How much is looked at at once: a page that asks for a hundred diffs gets them one after the other.
     at_once: Arc<Semaphore>,
+    /// How many looks may hang in the system, such as on a disk that does not answer. They take no turn from the others.
+    hanging: Arc<Semaphore>,
     time: Duration,
 }
 
@@ -83,6 +94,7 @@ impl Projects {
         Self {
             roots: Arc::new(roots),
             at_once: Arc::new(Semaphore::new(AT_ONCE)),
+            hanging: Arc::new(Semaphore::new(MOST_HANGING)),
             time: TIME,
         }
     }
@@ -99,33 +111,55 @@ impl Projects {
         &self.roots
     }
 
-    /// Runs what blocks on a thread for that.
+    /// Runs what blocks on a thread for that. One that takes too long gives its turn back, but not its thread.
     async fn blocking<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Roots) -> Result<T, ProjectError> + Send + 'static,
     ) -> Result<T, ProjectError> {
-        let turn = self.turn().await;
-        let roots = Arc::clone(&self.roots);
+        let until = Instant::now() + self.time;
+        let thread = self.wait_for(&self.hanging, until).await?;
+        let turn = self.wait_for(&self.at_once, until).await?;
+        let turn = Arc::new(Mutex::new(Some(turn)));
+        let (roots, of_thread) = (Arc::clone(&self.roots), Arc::clone(&turn));
         let looked = task::spawn_blocking(move || {
             let looked = look(&roots);
-            drop(turn);
+            give_back(&of_thread);
+            drop(thread);
             looked
         });
-        match tokio::time::timeout(self.time, looked).await {
+        match timeout_at(until, looked).await {
             Ok(Ok(looked)) => looked,
             Ok(Err(_)) => Err(ProjectError::Unusable(
                 "the look at the files broke off".to_owned(),
             )),
-            Err(_) => Err(ProjectError::TooSlow {
-                what: "looking at the files".to_owned(),
-                time: self.time,
-            }),
+            Err(_) => {
+                give_back(&turn);
+                Err(self.too_slow())
+            }
         }
     }
 
-    async fn turn(&self) -> tokio::sync::OwnedSemaphorePermit {
-        let turn = Arc::clone(&self.at_once).acquire_owned().await;
-        turn.expect("the semaphore is never closed")
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, ProjectError> {
+        let until = Instant::now() + self.time;
+        self.wait_for(&self.at_once, until).await
+    }
+
+    async fn wait_for(
+        &self,
+        places: &Arc<Semaphore>,
+        until: Instant,
+    ) -> Result<OwnedSemaphorePermit, ProjectError> {
+        match timeout_at(until, Arc::clone(places).acquire_owned()).await {
+            Ok(place) => Ok(place.expect("the semaphore is never closed")),
+            Err(_) => Err(self.too_slow()),
+        }
+    }
+
+    fn too_slow(&self) -> ProjectError {
+        ProjectError::TooSlow {
+            what: "looking at the files".to_owned(),
+            time: self.time,
+        }
     }
 
     async fn project(&self, path: &str) -> Result<std::path::PathBuf, ProjectError> {
@@ -159,5 +193,35 @@ impl ProjectError {
     }
 }
 
+fn give_back(turn: &Mutex<Option<OwnedSemaphorePermit>>) {
+    drop(turn.lock().unwrap_or_else(PoisonError::into_inner).take());
+}
+
 const AT_ONCE: usize = 4;
+const MOST_HANGING: usize = 32;
 const TIME: Duration = Duration::from_secs(20);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn looks_that_hang_take_no_turn_from_those_of_other_projects() {
+        let folder = tempfile::tempdir().unwrap();
+        let roots = Roots::new([folder.path()]).unwrap();
+        let projects = Projects::new(roots).time(Duration::from_millis(50));
+        let mut held = Vec::new();
+        for _ in 0..=AT_ONCE {
+            let (end, wait) = mpsc::channel::<()>();
+            held.push(end);
+            let hung = projects.blocking(move |_| {
+                wait.recv().ok();
+                Ok(())
+            });
+            assert!(matches!(hung.await, Err(ProjectError::TooSlow { .. })));
+        }
+        assert!(projects.blocking(|_| Ok(1)).await.is_ok());
+    }
+}

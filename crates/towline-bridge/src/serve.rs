@@ -110,6 +110,7 @@ impl Running {
             sessions,
             launch: launch(
                 Arc::clone(&agents),
+                roots.clone(),
                 config.bypass_permissions,
                 config.limits.question_timeout,
             ),

@@ -9,6 +9,7 @@ use std::{
         unix::ffi::OsStringExt as _,
     },
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use rustix::{
@@ -123,6 +124,15 @@ impl Directory {
         Ok(rustix::fs::fsync(handle)?)
     }
 
+    /// Tells when something in it was made, removed or renamed last, or its own rights were changed. Unlike the time of a
+    /// change that a file keeps for people, this one cannot be set.
+    ///
+    /// # Errors
+    /// When the file system cannot tell.
+    pub fn changed(&self) -> io::Result<SystemTime> {
+        Ok(crate::status::changed(&rustix::fs::fstat(&self.handle)?))
+    }
+
     pub(crate) fn handle(&self) -> BorrowedFd<'_> {
         self.handle.as_fd()
     }
@@ -134,6 +144,13 @@ impl Directory {
             let errno = without_links::link_or(errno, &self.handle, name.as_ref());
             without_links::in_words(errno, &self.path.join(name))
         })
+    }
+}
+
+impl From<Directory> for OwnedFd {
+    /// The handle, for a place where only the system's own is understood.
+    fn from(directory: Directory) -> Self {
+        directory.handle
     }
 }
 

@@ -28,6 +28,7 @@
 mod directory;
 mod draft;
 mod file;
+mod ignored;
 mod reach;
 mod real_path;
 mod resolved;
@@ -38,6 +39,7 @@ mod without_links;
 pub use directory::{Directory, Entries, Entry};
 pub use draft::Draft;
 pub use file::{PlainFile, Refused, open};
+pub use ignored::Ignored;
 pub use reach::{Lookout, Reach};
 pub use real_path::RealPath;
 pub use resolved::{Resolved, resolve_paths};

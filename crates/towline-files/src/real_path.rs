@@ -43,6 +43,14 @@ impl RealPath {
         Ok(walk(path))
     }
 
+    /// A path that is taken as it stands: where it has a link in it, every opening fails.
+    pub(crate) fn as_it_stands(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            broken: None,
+        }
+    }
+
     /// The path below this folder, by a relative path of names alone. `None` for any other path.
     pub fn below(&self, relative: &Path) -> Option<Self> {
         let is_name = |part| matches!(part, Component::Normal(_));

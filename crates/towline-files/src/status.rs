@@ -90,6 +90,15 @@ impl Kind {
     }
 }
 
+/// When the file itself was changed, not only its content.
+#[expect(
+    clippy::unnecessary_cast,
+    reason = "the widths of these fields differ between systems"
+)]
+pub(crate) fn changed(stat: &Stat) -> SystemTime {
+    time(stat.st_ctime as i64, stat.st_ctime_nsec as u32)
+}
+
 /// A time that no clock can hold counts as 1970.
 fn time(seconds: i64, nanoseconds: u32) -> SystemTime {
     let whole = Duration::from_secs(seconds.unsigned_abs());

@@ -7,7 +7,9 @@ mod version;
 use std::{
     ffi::{OsStr, OsString},
     fmt,
+    os::fd::{AsRawFd as _, OwnedFd},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -56,6 +58,7 @@ pub struct AgentCommand {
     /// What comes before the flags: the package for `npx`, say.
     leading: Vec<OsString>,
     directory: Option<PathBuf>,
+    opened: Option<Arc<OwnedFd>>,
     inherits: bool,
     environment: Vec<(OsString, Option<OsString>)>,
     flags: Vec<Flag>,
@@ -90,6 +93,7 @@ impl AgentCommand {
             program: program.into(),
             leading: Vec::new(),
             directory: None,
+            opened: None,
             inherits: true,
             environment: Vec::new(),
             flags: Vec::new(),
@@ -125,6 +129,27 @@ impl AgentCommand {
     #[must_use]
     pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
+        self
+    }
+
+    /// Has the agent start in a folder that is open: the one of this handle, whatever its path leads to by then.
+    ///
+    /// The path, which [`current_dir`](Self::current_dir) says, is its `PWD`. On a system without `/proc/self/fd` the
+    /// path alone counts.
+    ///
+    /// ```
+    /// # towline_testkit::fake_agent::run_example(async {
+    /// # use towline_host::*;
+    /// # let program = towline_testkit::fake_agent::PROGRAM;
+    /// let folder = std::fs::File::open("/tmp")?;
+    /// let command = AgentCommand::new(program).current_dir("/tmp").opened_dir(folder);
+    /// # command.spawn().await?.close().await;
+    /// # Ok(())
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn opened_dir(mut self, folder: impl Into<OwnedFd>) -> Self {
+        self.opened = Some(Arc::new(folder.into()));
         self
     }
 
@@ -634,13 +659,33 @@ impl AgentCommand {
             }
             command.current_dir(directory).env("PWD", directory);
         }
+        if let Some(folder) = &self.opened {
+            // The child has the handle until its program begins, and so finds the folder by this path.
+            let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
+            if Path::new(&path).is_dir() {
+                command.current_dir(path);
+            }
+        }
         for (name, value) in &self.environment {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
             };
         }
+        // The program is looked for in what its own `PATH` says, and so is what starts it, such as `node`.
+        if let Some(search) = self.search().and_then(|search| program::outside(&search)) {
+            command.env("PATH", search);
+        }
         Ok(())
+    }
+
+    /// The `PATH` of the agent.
+    fn search(&self) -> Option<OsString> {
+        let mut given = self.environment.iter().rev();
+        match given.find(|(name, _)| name == "PATH") {
+            Some((_, search)) => search.clone(),
+            None => std::env::var_os("PATH").filter(|_| self.inherits),
+        }
     }
 }
 

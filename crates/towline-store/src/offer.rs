@@ -29,9 +29,9 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// The things that would count.
+    /// The things that would count, those that start programs first.
     pub items: Vec<OfferItem>,
-    /// How many more there are than are listed.
+    /// How many more rules there are than are listed; of everything else all is.
     pub more: usize,
     /// The texts of the files, whole, to tell whether they are still those that were shown.
     pub texts: Vec<(PathBuf, String)>,
@@ -56,7 +56,7 @@ pub struct OfferItem {
     pub path: PathBuf,
 }
 
-/// A kind of thing that waits for trust.
+/// A kind of thing that waits for trust. What starts programs comes first, what is one of many last.
 ///
 /// ```
 /// use towline_store::OfferKind;
@@ -65,20 +65,22 @@ pub struct OfferItem {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OfferKind {
-    /// A rule that allows.
-    Allow,
-    /// A working directory besides the project.
-    Directory,
-    /// A mode to begin in.
-    Mode,
+    /// A command that gives the key.
+    KeyHelper,
+    /// Another setting that starts a program or redirects, in the real CLI at least: the answer counts there, too.
+    Program,
+    /// A variable that is set.
+    Variable,
     /// A command that runs at an event.
     Hook,
     /// A server that is started.
     Server,
-    /// A variable that is set.
-    Variable,
-    /// A command that gives the key.
-    KeyHelper,
+    /// A working directory besides the project.
+    Directory,
+    /// A mode to begin in.
+    Mode,
+    /// A rule that allows.
+    Allow,
 }
 
 impl OfferKind {
@@ -96,6 +98,7 @@ impl OfferKind {
             Self::Server => "starts the server",
             Self::Variable => "sets the variable",
             Self::KeyHelper => "runs for the key",
+            Self::Program => "starts or redirects",
         }
     }
 }
@@ -113,15 +116,23 @@ impl Offer {
     }
 
     fn add(&mut self, kind: OfferKind, value: impl Into<String>, path: &std::path::Path) {
-        if self.items.len() >= MOST_ITEMS {
-            self.more += 1;
-            return;
-        }
         self.items.push(OfferItem {
             kind,
             value: value.into(),
             path: path.to_owned(),
         });
+    }
+
+    /// Puts what is dangerous first. Only rules are cut: a thousand of them must not hide a command behind them.
+    fn arrange(&mut self) {
+        self.items.sort_by_key(|item| item.kind);
+        let is_rule = |item: &OfferItem| item.kind == OfferKind::Allow;
+        let most = self
+            .items
+            .partition_point(|item| !is_rule(item))
+            .max(MOST_ITEMS);
+        self.more = self.items.len().saturating_sub(most);
+        self.items.truncate(most);
     }
 
     fn add_settings(
@@ -178,6 +189,14 @@ impl Offer {
         if let Some(command) = keys.get("apiKeyHelper").and_then(Value::as_str) {
             self.add(OfferKind::KeyHelper, command, path);
         }
+        for name in PROGRAMS {
+            let Some(value) = keys.get(*name) else {
+                continue;
+            };
+            let command = value.as_str().or_else(|| value.get("command")?.as_str());
+            let command = command.map_or_else(|| value.to_string(), str::to_owned);
+            self.add(OfferKind::Program, format!("{name}: {command}"), path);
+        }
     }
 
     fn add_servers(&mut self, keys: &Map<String, Value>, path: &std::path::Path) {
@@ -226,6 +245,7 @@ impl Home {
         {
             offer.add_servers(&keys, &path);
         }
+        offer.arrange();
         offer
     }
 }
@@ -241,5 +261,24 @@ impl Offer {
 }
 
 const SERVERS: &str = ".mcp.json";
-/// More than a person reads. What is not listed is counted.
+
+/// Settings of the real CLI that name programs, switch servers on, bring hooks along, or say which account is used.
+const PROGRAMS: &[&str] = &[
+    "statusLine",
+    "subagentStatusLine",
+    "fileSuggestion",
+    "awsAuthRefresh",
+    "awsCredentialExport",
+    "gcpAuthRefresh",
+    "otelHeadersHelper",
+    "proxyAuthHelper",
+    "enabledPlugins",
+    "extraKnownMarketplaces",
+    "enableAllProjectMcpServers",
+    "enabledMcpjsonServers",
+    "forceLoginMethod",
+    "forceLoginOrgUUID",
+];
+
+/// More than a person reads. Rules that are not listed are counted.
 const MOST_ITEMS: usize = 1000;

@@ -157,11 +157,11 @@ fn is_true(state: &str, folder: &Path, what: &str) -> serde_json::Result<bool> {
 /// The main folder of the repository whose checkout this folder is.
 fn repository_at(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
-    let metadata = fs::metadata(&git).ok()?;
-    if metadata.is_dir() {
-        return Some(folder.to_owned());
-    }
-    main_worktree(folder, &git).or_else(|| Some(folder.to_owned()))
+    fs::metadata(&git).ok()?;
+    // Only a file in the folder itself can make it a worktree: a link could lead to that of another folder.
+    let is_file = fs::symlink_metadata(&git).ok()?.is_file();
+    let main = is_file.then(|| main_worktree(folder, &git)).flatten();
+    main.or_else(|| Some(folder.to_owned()))
 }
 
 /// Follows `.git` of a linked worktree (`gitdir: <main>/.git/worktrees/<name>`) to the main one. A submodule has such a
@@ -176,8 +176,14 @@ fn main_worktree(folder: &Path, git: &Path) -> Option<PathBuf> {
     let shared = read_bounded(&own.join("commondir"), LARGEST_POINTER).ok()??;
     let shared = own.join(shared.trim()).canonicalize().ok()?;
     let known = read_bounded(&own.join("gitdir"), LARGEST_POINTER).ok()??;
-    let known = own.join(known.trim()).canonicalize().ok()?;
-    let is_own = own.parent()? == shared.join("worktrees") && known == git.canonicalize().ok()?;
+    // The folder in it may be written with links, but the file must be this very one.
+    let known = own.join(known.trim());
+    let known = known
+        .parent()?
+        .canonicalize()
+        .ok()?
+        .join(known.file_name()?);
+    let is_own = own.parent()? == shared.join("worktrees") && known == git;
     // A bare repository has no main worktree.
     (is_own && shared.file_name()? == ".git").then(|| shared.parent().map(Path::to_owned))?
 }

@@ -4,7 +4,7 @@ use std::{
     env,
     io::{self, Write},
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
 };
 
@@ -17,6 +17,7 @@ use towline_bridge::{
     settings::ServeConfig,
 };
 use towline_host::AgentCommand;
+use towline_protocol::escaped;
 
 use crate::serve::{self, ServeOptions};
 
@@ -55,7 +56,7 @@ impl Doctor {
                     ("problem", words)
                 }
             };
-            writeln!(out, "{mark}  {what}: {words}")?;
+            writeln!(out, "{mark}  {what}: {}", escaped(&words))?;
         }
         Ok(if is_well {
             ExitCode::SUCCESS
@@ -136,7 +137,7 @@ fn roots(found: Result<Roots, StartError>) -> Finding {
             let folders = roots
                 .folders()
                 .iter()
-                .map(|folder| folder.display().to_string());
+                .map(|folder| folder.display().to_string().replace('\n', "\\n"));
             Finding::Good(folders.collect::<Vec<_>>().join(", "))
         }
         Err(error) => bad(error),
@@ -196,8 +197,20 @@ fn is_program(program: &Path) -> bool {
     if program.components().count() > 1 {
         return program.is_file();
     }
+    program
+        .to_str()
+        .is_some_and(|program| on_the_path(program).is_file())
+}
+
+/// Where the `PATH` has a program. Relative folders of it do not count: in a project they are the project's.
+fn on_the_path(program: &str) -> PathBuf {
     let folders = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+    let found = env::split_paths(&folders)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file());
+    // Nothing is there by this path.
+    found.unwrap_or_else(|| Path::new("/nowhere").join(program))
 }
 
 async fn claude(found: &Found) -> Finding {
@@ -222,7 +235,7 @@ fn api_key(found: ApiKey) -> Finding {
 }
 
 fn git() -> Finding {
-    let ran = Command::new("git")
+    let ran = Command::new(on_the_path("git"))
         .arg("--version")
         .stdin(Stdio::null())
         .output();

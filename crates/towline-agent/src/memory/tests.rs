@@ -10,6 +10,7 @@ use crate::config::MemorySources;
 /// A machine with an organisation, a user and a project `work/app` with a directory `src` in it.
 struct Machine {
     folder: TempDir,
+    cwd: &'static str,
     sources: MemorySources,
     outside_imports: bool,
 }
@@ -25,8 +26,17 @@ impl Machine {
         }
         Self {
             folder,
+            cwd: "work/app/src",
             sources: MemorySources::default(),
             outside_imports: false,
+        }
+    }
+
+    /// The same at work in the project's own folder.
+    fn at_top(files: &[(&str, &str)]) -> Self {
+        Self {
+            cwd: "work/app",
+            ..Self::new(files)
         }
     }
 
@@ -39,7 +49,7 @@ impl Machine {
             managed: &self.path().join("managed"),
             config: &self.path().join("home/.claude"),
             user_home: &self.path().join("home"),
-            cwd: &self.path().join("work/app/src"),
+            cwd: &self.path().join(self.cwd),
             sources: self.sources,
             outside_imports: self.outside_imports,
         })
@@ -127,7 +137,7 @@ fn without_files_the_model_is_told_nothing() {
 
 #[test]
 fn imports_stand_behind_their_file_and_circles_end() {
-    let machine = Machine::new(&[
+    let machine = Machine::at_top(&[
         (
             "work/app/CLAUDE.md",
             "@docs/a.md @./docs/../docs/a.md @missing.md",
@@ -161,14 +171,14 @@ fn imports_end_at_the_fifth() {
             .map(|(path, text)| (path.as_str(), text.as_str())),
     );
     assert_eq!(
-        Machine::new(&files).names().last().unwrap(),
+        Machine::at_top(&files).names().last().unwrap(),
         "work/app/4.md"
     );
 }
 
 #[test]
 fn a_project_cannot_import_what_is_not_its_own() {
-    let machine = Machine::new(&[
+    let machine = Machine::at_top(&[
         ("work/app/CLAUDE.md", "@~/secret.md @../other.md @link.md"),
         ("home/secret.md", "secret"),
         ("work/other.md", "of a neighbour"),
@@ -197,7 +207,7 @@ fn what_an_approved_project_imports_from_outside_was_left_out() {
         ("home/shared.md", "shared"),
         ("home/mine.md", "mine"),
     ];
-    let mut machine = Machine::new(files);
+    let mut machine = Machine::at_top(files);
     let (project, local) = ("work/app/CLAUDE.md", "work/app/CLAUDE.local.md");
     // A clone can bring either file along: CLI 2.1.325 sends neither import before a person approved it.
     assert_eq!(machine.names(), [project, local]);
@@ -215,7 +225,7 @@ fn what_an_approved_project_imports_from_outside_was_left_out() {
 #[cfg(unix)]
 #[test]
 fn a_memory_file_that_is_a_link_to_outside_was_told_to_the_model() {
-    let mut machine = Machine::new(&[
+    let mut machine = Machine::at_top(&[
         ("home/secret.md", "secret"),
         ("work/app/AGENTS.md", "the agents"),
     ]);
@@ -242,7 +252,7 @@ fn a_memory_file_that_is_a_link_to_outside_was_told_to_the_model() {
 #[test]
 fn what_cannot_be_told_is_left_out_with_its_reason() {
     let huge = "x".repeat((256 << 10) + 1);
-    let machine = Machine::new(&[("work/app/CLAUDE.md", &huge), ("work/CLAUDE.md", "fine")]);
+    let machine = Machine::at_top(&[("work/app/CLAUDE.md", &huge), ("work/CLAUDE.md", "fine")]);
     fs::write(
         machine.path().join("work/app/CLAUDE.local.md"),
         [0xff, 0xfe],
@@ -256,4 +266,27 @@ fn what_cannot_be_told_is_left_out_with_its_reason() {
         "{left_out:?}"
     );
     assert!(left_out[1].ends_with("it is not UTF-8"), "{left_out:?}");
+}
+
+/// The folder above the project is shared with others, and imported what only they should see.
+#[cfg(unix)]
+#[test]
+fn a_file_above_the_project_imported_what_is_outside_of_it() {
+    use std::os::unix::fs::symlink;
+
+    let files = &[
+        ("work/CLAUDE.md", "@out/secret.md @app/own.md"),
+        ("work/out/secret.md", "secret"),
+        ("work/app/own.md", "own"),
+        ("work/app/CLAUDE.md", "@own.md"),
+    ];
+    let mut machine = Machine::at_top(files);
+    let read = ["work/CLAUDE.md", "work/app/own.md", "work/app/CLAUDE.md"];
+    assert_eq!(machine.names(), read);
+    machine.outside_imports = true;
+    assert!(machine.names().contains(&"work/out/secret.md".to_owned()));
+    machine.outside_imports = false;
+    fs::remove_file(machine.path().join("work/CLAUDE.md")).unwrap();
+    symlink("out/secret.md", machine.path().join("work/CLAUDE.md")).unwrap();
+    assert_eq!(machine.names(), ["work/app/CLAUDE.md", "work/app/own.md"]);
 }

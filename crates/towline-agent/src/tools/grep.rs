@@ -2,15 +2,19 @@
 
 mod print;
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
 
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use ignore::{WalkBuilder, types::TypesBuilder};
+use ignore::{WalkBuilder, overrides::Override, types::TypesBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use towline_files::Kind;
+use towline_files::{Ignored, Kind};
 
 use self::print::{Page, Printer};
 use super::{
@@ -173,12 +177,9 @@ impl Grep {
 
     fn walk(&self, root: &std::path::Path, is_directory: bool) -> Result<WalkBuilder, Outcome> {
         let mut walk = WalkBuilder::new(root);
-        // What the user ignores everywhere is found through the environment, which is not ours to read.
-        walk.hidden(false).git_global(false);
-        walk.filter_entry(|entry| {
-            let name = entry.file_name().to_str().unwrap_or_default();
-            entry.depth() == 0 || !VERSION_CONTROL.contains(&name)
-        });
+        // The walker itself reads no ignore file: one of a project can be a link or a pipe.
+        walk.standard_filters(false);
+        let mut overrides = Override::empty();
         if let Some(glob) = &self.glob {
             let globs = glob.split_whitespace().flat_map(|glob| {
                 let commas: &[char] = if glob.contains('{') { &[] } else { &[','] };
@@ -189,8 +190,22 @@ impl Grep {
             } else {
                 root.parent().unwrap_or(root)
             };
-            walk.overrides(search::globs(folder, globs)?);
+            overrides = search::globs(folder, globs)?;
         }
+        walk.overrides(overrides.clone());
+        let ignored = Mutex::new(Ignored::default().with_ignore_files());
+        walk.filter_entry(move |entry| {
+            let name = entry.file_name().to_str().unwrap_or_default();
+            if entry.depth() == 0 {
+                return true;
+            }
+            let (path, is_directory) = (entry.path(), search::is_directory(entry));
+            // What a glob names is searched even where it is ignored, as ripgrep does.
+            let is_named = || overrides.matched(path, is_directory).is_whitelist();
+            let mut ignored = ignored.lock().unwrap_or_else(PoisonError::into_inner);
+            !VERSION_CONTROL.contains(&name)
+                && (is_named() || !ignored.look(path, is_directory).is_ignore())
+        });
         if let Some(kind) = &self.kind {
             let mut types = TypesBuilder::new();
             let types = types.add_defaults().select(kind);

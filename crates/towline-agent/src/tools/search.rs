@@ -10,7 +10,7 @@ use std::{
 };
 
 use ignore::{
-    WalkBuilder,
+    DirEntry, WalkBuilder,
     overrides::{Override, OverrideBuilder},
 };
 
@@ -113,6 +113,11 @@ pub(super) fn files(
         });
     }
     Some((found, true))
+}
+
+/// Whether an entry of a walk is a folder; a link to one is none.
+pub(super) fn is_directory(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_dir())
 }
 
 /// Globs as ripgrep's `--glob` takes them.

@@ -19,6 +19,6 @@ export function asksInSight(asks, most = MOST) {
 }
 
 /** An unknown kind comes before all of these. */
-const ORDER = ["hook", "server", "key_helper", "variable", "mode", "directory", "allow"];
+const ORDER = ["hook", "server", "key_helper", "program", "variable", "mode", "directory", "allow"];
 /** So many requests are in sight before a person asks for the others. */
 const MOST = 12;

@@ -41,6 +41,7 @@ export const TRUST_KINDS = {
   server: "Starts the server",
   variable: "Sets the variable",
   key_helper: "Runs for the key",
+  program: "Starts or redirects",
 };
 
 /** How long ago something was. */

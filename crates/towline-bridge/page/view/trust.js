@@ -31,8 +31,9 @@ export function askForTrust({ folder, asks, more }) {
         { class: "asks" },
         shown.map(row),
         others,
-        more ? h("li", {}, `and ${more} more`) : null,
+        more ? h("li", {}, `and ${more} more rules`) : null,
       ),
+      h("p", {}, "If you trust it, the settings of all folders below it count too; they are not listed here."),
       h("p", { class: "faint" }, "What its files deny or want to be asked about counts in any case."),
       h(
         "div",

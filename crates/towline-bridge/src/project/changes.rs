@@ -1,6 +1,6 @@
 //! What has changed in a work tree: the diff, new files included, and the pictures in it.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use towline_protocol::dialect::pocket::{
@@ -11,9 +11,9 @@ use super::{
     ProjectError, Projects,
     files::{self, MOST_MEDIA},
     filtered::{Filtered, LEAVE_SUBMODULES},
-    git::Git,
+    git::{Git, Repository},
     large::LargeFile,
-    media,
+    media, steady,
     submodules::Submodules,
 };
 use crate::access::Roots;
@@ -81,8 +81,33 @@ impl Projects {
         extent: Extent,
     ) -> Result<(String, Vec<ImageChange>), ProjectError> {
         let project = self.project(project).await?;
-        let _turn = self.turn().await;
-        let git = Git::at(&project, &self.roots, self.time).await?;
+        let _turn = self.turn().await?;
+        for _ in 0..MOST_LOOKS {
+            let begun = SystemTime::now();
+            let Looked {
+                changes,
+                names,
+                repository,
+            } = self.look(&project, extent).await?;
+            let (roots, project) = (Arc::clone(&self.roots), project.clone());
+            let check = tokio::task::spawn_blocking(move || {
+                let mut folders = steady::folders(&roots, &project, &names);
+                folders.extend(steady::of_repository(&repository));
+                steady::are_steady(&folders, begun)
+            });
+            let checked = tokio::time::timeout(self.time, check).await;
+            if matches!(checked, Ok(Ok(true))) {
+                return Ok(changes);
+            }
+        }
+        Err(ProjectError::Unusable(
+            "folders of the project were changed while it was looked at; try again".to_owned(),
+        ))
+    }
+
+    /// One look, which counts if the folders stayed as they were.
+    async fn look(&self, project: &Path, extent: Extent) -> Result<Looked, ProjectError> {
+        let git = Git::at(project, &self.roots, self.time).await?;
         let from = match extent {
             Extent::Staged => Some("--cached".to_owned()),
             Extent::Unstaged => None,
@@ -113,8 +138,15 @@ impl Projects {
         }
         diff.push_str(&aside.to_diff(&git));
         let raw = git.run(&compare(RAW), &[], MOST_DIFF).await?;
-        let pictures = self.pictures(&git, &project, &raw.bytes).await?;
-        Ok((diff, pictures))
+        let pictures = self.pictures(&git, project, &raw.bytes).await?;
+        let known = ["ls-files", "--cached", "-z", "--", "."];
+        let mut names = git.run(&known, &[], MOST_KNOWN).await?.bytes;
+        names.extend(aside.large.iter().flat_map(LargeFile::record));
+        Ok(Looked {
+            changes: (diff, pictures),
+            names,
+            repository: git.repository().clone(),
+        })
     }
 
     async fn pictures(
@@ -221,7 +253,7 @@ impl Projects {
         let path = self.roots.in_project(project, Path::new(file))?;
         let below = path.strip_prefix(project).ok().and_then(Path::to_str);
         let Some(below) = below else { return Ok(None) };
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         let git = Git::at(project, &self.roots, self.time).await?;
         for place in ["HEAD:./", ":./"] {
             let object = git
@@ -263,6 +295,14 @@ impl Projects {
         })
         .await
     }
+}
+
+/// The outcome of one look at the changes.
+struct Looked {
+    changes: (String, Vec<ImageChange>),
+    /// All files that git may have looked at, each with a zero byte at its end.
+    names: Vec<u8>,
+    repository: Repository,
 }
 
 /// Which changes are meant.
@@ -403,6 +443,9 @@ const RAW: &[&str] = &["--raw", "-z", "--no-abbrev", "--no-renames"];
 
 const MOST_DIFF: u64 = 4 << 20;
 const MOST_NAMES: u64 = 1 << 20;
+const MOST_KNOWN: u64 = 64 << 20;
+/// How often a look is tried whose folders change meanwhile.
+const MOST_LOOKS: usize = 3;
 const MOST_NEW_FILES: usize = 1_000;
 const MOST_PICTURES: usize = 100;
 const SMALL_PICTURE: u64 = 256 << 10;

@@ -7,6 +7,7 @@
 //! everywhere.
 
 mod child;
+mod objects;
 mod private;
 mod repository;
 mod settings;
@@ -269,7 +270,8 @@ impl Git {
         input: &[u8],
         keep: Keep,
     ) -> Result<Output, ProjectError> {
-        match self.limits.run(command, input, keep).await? {
+        let (output, complaint) = self.limits.run(command, input, keep).await?;
+        match (output, complaint.map(|complaint| harmless(&complaint))) {
             (output, None) => Ok(output),
             (_, Some(complaint)) if self.settings.is_partial => {
                 Err(ProjectError::Unusable(format!(
@@ -300,11 +302,24 @@ impl Git {
     }
 }
 
+/// The words of a complaint that may be shown. git names files in quotes, or in front of an error, and while folders and
+/// links are exchanged these can be files from elsewhere.
+fn harmless(complaint: &str) -> String {
+    let is_harmless = |line: &&str| line.starts_with("fatal: ") && !line.contains(['\'', '"', '/']);
+    let line = complaint.lines().find(is_harmless);
+    line.unwrap_or("git could not finish the look; files may have changed meanwhile")
+        .to_owned()
+}
+
 /// The folders for programs that do not depend on where git runs: in a project, `.` is the project's.
 fn outside(path: &OsStr) -> OsString {
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    std::env::join_paths(folders).unwrap_or_default()
+    let path = std::env::join_paths(folders).unwrap_or_default();
+    // An empty `PATH` means the folder where git runs, too.
+    if path.is_empty() { USUAL.into() } else { path }
 }
+
+const USUAL: &str = "/usr/local/bin:/usr/bin:/bin";
 
 const VARIABLES: &[(&str, &str)] = &[
     ("GIT_ALLOW_PROTOCOL", ""),
@@ -325,11 +340,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_complaint_of_git_named_files_from_elsewhere() {
+        for (complaint, shown) in [
+            ("fatal: bad config line 1", "fatal: bad config line 1"),
+            (
+                "fatal: pathspec 'x/SECRET' is beyond a symbolic link",
+                "files may",
+            ),
+            (
+                "error: short read while indexing SECRET\nfatal: adding files failed",
+                "fatal: adding files failed",
+            ),
+            ("error: open(\"x/SECRET\"): Permission denied", "files may"),
+            ("", "files may"),
+        ] {
+            let words = harmless(complaint);
+            assert!(
+                words.contains(shown) && !words.contains("SECRET"),
+                "{words}"
+            );
+        }
+    }
+
+    #[test]
     fn a_project_is_no_folder_for_programs() {
         for (path, expected) in [
             ("/usr/bin:/bin", "/usr/bin:/bin"),
             (".:/bin::tools:/usr/bin:", "/bin:/usr/bin"),
-            ("", ""),
+            ("", USUAL),
+            (".", USUAL),
         ] {
             assert_eq!(outside(OsStr::new(path)), expected);
         }

@@ -58,6 +58,11 @@ impl LargeFile {
         })
     }
 
+    /// Its name with a zero byte at the end, as git lists names.
+    pub(super) fn record(&self) -> Vec<u8> {
+        [self.name.as_bytes(), b"\0"].concat()
+    }
+
     /// What a diff says of it: that it is new, and in a line that readers of diffs skip why there is no more.
     pub(super) fn to_diff(&self) -> String {
         let (old, new) = (quoted("a/", &self.name), quoted("b/", &self.name));

@@ -3,11 +3,12 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant, UNIX_EPOCH},
 };
 
-use ignore::WalkBuilder;
-use towline_files::{Directory, Kind, RealPath, Status, Walked, status};
+use ignore::{Walk, WalkBuilder, gitignore::Gitignore};
+use towline_files::{Directory, Ignored, Kind, RealPath, Status, Walked, status};
 use towline_protocol::{
     Map, Number, Text,
     dialect::pocket::{DirectoryListing, FileList, ListDirectory, ListFiles, PathEntry},
@@ -105,13 +106,8 @@ fn list(roots: &Roots, project: &RealPath, until: Instant) -> Result<FileList, P
     let mut total = 0;
     let mut cut = false;
     let mut walked = Walked::new(project.clone());
-    let walk = WalkBuilder::new(project)
-        .hidden(false)
-        .ignore(false)
-        .filter_entry(|entry| entry.file_name() != ".git")
-        .build();
     // What cannot be read is left out: a folder of somebody else is no reason to show nothing.
-    for entry in walk.filter_map(Result::ok) {
+    for entry in walk(project, until).filter_map(Result::ok) {
         if total >= MOST_SEEN || Instant::now() > until {
             cut = true;
             break;
@@ -168,6 +164,22 @@ fn list(roots: &Roots, project: &RealPath, until: Instant) -> Result<FileList, P
         }
     }
     Ok(answer(&files, total, cut))
+}
+
+/// A walk over what git would see. The walker itself reads no ignore file: one of a repository can be a link or a pipe.
+fn walk(project: &RealPath, until: Instant) -> Walk {
+    let ignored = Mutex::new(Ignored::default().with_everywhere(Gitignore::global().0));
+    WalkBuilder::new(project)
+        .standard_filters(false)
+        .filter_entry(move |entry| {
+            if entry.file_name() == ".git" || Instant::now() > until {
+                return false;
+            }
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let mut ignored = ignored.lock().unwrap_or_else(PoisonError::into_inner);
+            !ignored.look(entry.path(), is_directory).is_ignore()
+        })
+        .build()
 }
 
 fn note(files: &mut BTreeMap<PathBuf, Listed>, project: &Path, path: &Path, listed: Listed) {

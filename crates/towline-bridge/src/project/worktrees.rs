@@ -16,7 +16,7 @@ impl Projects {
     /// When it is no work tree, or may not be looked at.
     pub async fn current_branch(&self, project: &str) -> Result<String, ProjectError> {
         let project = self.project(project).await?;
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         let git = Git::at(&project, &self.roots, self.time).await?;
         match git
             .text(&["symbolic-ref", "--quiet", "--short", "HEAD"])
@@ -71,7 +71,7 @@ impl Projects {
     async fn remove(&self, project: &str, worktree: &str) -> Result<(), ProjectError> {
         let wanted = self.roots.existing(Path::new(worktree))?;
         let (git, trees) = self.worktrees(project).await?;
-        let turn = self.turn().await;
+        let turn = self.turn().await?;
         let known = trees
             .iter()
             .skip(1)
@@ -88,7 +88,7 @@ impl Projects {
 
     async fn worktrees(&self, project: &str) -> Result<(Git, Vec<Tree>), ProjectError> {
         let project = self.project(project).await?;
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         let git = Git::at(&project, &self.roots, self.time).await?;
         git.add_work_trees(&self.roots).await?;
         let output = git

@@ -94,7 +94,7 @@ impl AgentCommand {
 }
 
 fn find(name: &str, search: &OsStr, home: Option<&Path>) -> Result<OsString, Error> {
-    let on_path = env::split_paths(search).map(|directory| directory.join(name));
+    let on_path = absolute(search).map(|directory| directory.join(name));
     let usual: Vec<_> = usual_places(home)
         .into_iter()
         .map(|directory| directory.join(name))
@@ -104,6 +104,21 @@ fn find(name: &str, search: &OsStr, home: Option<&Path>) -> Result<OsString, Err
         looked_for: name.to_owned(),
         searched: usual,
     })
+}
+
+/// A `PATH` without folders that depend on where the agent works: with `.` or `node_modules/.bin` in it, the project's own
+/// program would be started for one that is given by its name. `None` where it has none of them.
+pub(super) fn outside(search: &OsStr) -> Option<OsString> {
+    let is_whole = env::split_paths(search).all(|directory| directory.is_absolute());
+    let joined = || env::join_paths(absolute(search)).ok();
+    // An empty `PATH` means the current directory, too.
+    let found = || joined().filter(|path| !path.is_empty());
+    (!is_whole).then(|| found().unwrap_or_else(|| USUAL.into()))
+}
+
+/// The folders of a `PATH` that do not depend on where the agent works.
+fn absolute(search: &OsStr) -> impl Iterator<Item = PathBuf> {
+    env::split_paths(search).filter(|directory| directory.is_absolute())
 }
 
 /// Where installers put it.
@@ -149,6 +164,9 @@ pub(super) fn shown(word: &OsStr) -> String {
     }
 }
 
+/// The `PATH` where the given one has no folder of its own.
+const USUAL: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// Longer words are mostly prompts.
 const LONGEST_SHOWN: usize = 60;
 
@@ -174,6 +192,27 @@ mod tests {
         std::fs::write(bin.join("agent"), "").unwrap();
         std::fs::set_permissions(bin.join("agent"), executable).unwrap();
         assert_eq!(find(), Some(bin.join("agent").into()));
+    }
+
+    #[test]
+    fn a_relative_folder_of_the_path_led_into_the_project() {
+        for (search, expected) in [
+            ("/usr/bin:/bin", None),
+            ("node_modules/.bin:/usr/bin", Some("/usr/bin")),
+            (".:/usr/bin::/bin", Some("/usr/bin:/bin")),
+            (".", Some(USUAL)),
+            ("", Some(USUAL)),
+        ] {
+            let found = outside(OsStr::new(search));
+            assert_eq!(found, expected.map(Into::into), "{search}");
+        }
+        let folder = tempfile::tempdir_in(".").unwrap();
+        let relative = Path::new(folder.path().file_name().unwrap());
+        let program = relative.join("agent");
+        std::fs::write(&program, "").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(runs(&program), "it would be found");
+        assert!(find("agent", relative.as_os_str(), None).is_err());
     }
 
     #[test]

@@ -128,4 +128,40 @@ mod tests {
             assert_eq!(parse(text), expected, "{text:?}");
         }
     }
+
+    /// Between the check of a folder and the start a link to another one came in its place.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn an_agent_starts_in_the_folder_that_was_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(path("work/inside")).unwrap();
+        std::fs::create_dir(path("outside")).unwrap();
+        let says = "[ -d inside ] && echo 1.0.0 || echo 2.0.0";
+        let command = AgentCommand::new("/bin/sh").leading_args(["-c", says]);
+        let command = command.current_dir(path("work"));
+        let opened = std::fs::File::open(path("work")).unwrap();
+        std::fs::rename(path("work"), path("aside")).unwrap();
+        std::os::unix::fs::symlink("outside", path("work")).unwrap();
+        let by_path = command.clone().version().await.unwrap();
+        let by_handle = command.opened_dir(opened).version().await.unwrap();
+        assert_eq!((by_path.major, by_handle.major), (2, 1));
+    }
+
+    /// A `PATH` with a relative folder started the program of the project that the agent was to work in.
+    #[tokio::test]
+    async fn a_program_by_name_is_not_that_of_the_project() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("uname");
+        std::fs::write(&program, "#!/bin/sh\necho 6.6.6\n").unwrap();
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&program, executable).unwrap();
+        for search in [".:/usr/bin:/bin", "", "."] {
+            let command = AgentCommand::new("uname").env("PATH", search);
+            let said = command.current_dir(folder.path()).version().await;
+            assert_ne!(said.ok().map(|version| version.major), Some(6), "{search}");
+        }
+    }
 }

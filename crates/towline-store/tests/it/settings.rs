@@ -433,6 +433,40 @@ fn a_folder_that_only_claims_to_be_a_worktree_of_a_trusted_repository_is_not_tru
     assert_eq!(made.workspace("stolen").trusted_as(), made.path("stolen"));
 }
 
+/// An unpacked archive had a link in place of its `.git`, to the file of a worktree that the trusted repository knows.
+#[cfg(unix)]
+#[test]
+fn a_folder_whose_git_is_a_link_to_that_of_a_worktree_is_not_trusted() {
+    use std::os::unix::fs::symlink;
+
+    let made = Made::new();
+    made.git(&["init", "--quiet"]);
+    made.git(&["commit", "--quiet", "--allow-empty", "--message", "x"]);
+    let beside = made.path("beside");
+    made.git(&["worktree", "add", "--quiet", beside.to_str().unwrap()]);
+    made.trust("home/.claude.json", "project");
+    fs::create_dir_all(made.path("linked/sub")).unwrap();
+    symlink("beside/.git", made.path("chain")).unwrap();
+    for target in ["../beside/.git", "../chain"] {
+        symlink(target, made.path("linked/.git")).unwrap();
+        for folder in ["linked", "linked/sub"] {
+            assert!(!made.is_trusted(folder), "{target}: {folder}");
+            let trusted_as = made.workspace(folder).trusted_as().to_owned();
+            assert_eq!(trusted_as, made.path("linked"), "{target}");
+        }
+        fs::remove_file(made.path("linked/.git")).unwrap();
+    }
+    // Nor does a link in the repository's own entry lead to it, and a worktree is one where it is reached by a link.
+    symlink("beside", made.path("way")).unwrap();
+    assert!(made.is_trusted("way"));
+    let pointer = fs::read(made.path("beside/.git")).unwrap();
+    made.put("linked/.git", pointer);
+    symlink("linked/.git", made.path("known")).unwrap();
+    let known = made.path("known").display().to_string();
+    made.put("project/.git/worktrees/beside/gitdir", known);
+    assert!(!made.is_trusted("linked"));
+}
+
 /// A clone brought `.claude/settings.local.json` as a link to the person's own settings: a rule that was meant for the
 /// project was saved for all of them.
 #[cfg(unix)]

@@ -213,6 +213,8 @@ fn all_that_waits_for_trust_is_offered_and_nothing_else() {
         "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "touch x"}]}]},
         "env": {"ANTHROPIC_BASE_URL": "http://elsewhere"},
         "apiKeyHelper": "cat key",
+        "statusLine": {"type": "command", "command": "touch y"},
+        "awsAuthRefresh": "touch z",
         "model": "opus",
     });
     fs::write(
@@ -235,13 +237,15 @@ fn all_that_waits_for_trust_is_offered_and_nothing_else() {
     assert_eq!(
         items,
         [
-            (OfferKind::Allow, "Bash(python3:*)"),
+            (OfferKind::KeyHelper, "cat key"),
+            (OfferKind::Program, "statusLine: touch y"),
+            (OfferKind::Program, "awsAuthRefresh: touch z"),
+            (OfferKind::Variable, "ANTHROPIC_BASE_URL=http://elsewhere"),
+            (OfferKind::Hook, "Stop: touch x"),
+            (OfferKind::Server, r#"weather: {"command":"touch"}"#),
             (OfferKind::Directory, "/etc"),
             (OfferKind::Mode, "acceptEdits"),
-            (OfferKind::Hook, "Stop: touch x"),
-            (OfferKind::Variable, "ANTHROPIC_BASE_URL=http://elsewhere"),
-            (OfferKind::KeyHelper, "cat key"),
-            (OfferKind::Server, r#"weather: {"command":"touch"}"#),
+            (OfferKind::Allow, "Bash(python3:*)"),
         ]
     );
     assert_eq!((offer.more, offer.texts.len()), (0, 3));
@@ -249,8 +253,41 @@ fn all_that_waits_for_trust_is_offered_and_nothing_else() {
     // A saved answer of the person counts already, and is not asked about.
     let saved = r#"{"permissions": {"allow": ["Bash(python3:*)"]}}"#;
     made.save("project", &LocalSettings, saved);
-    assert_eq!(made.home().offer(&made.workspace("project")).items.len(), 7);
+    assert_eq!(made.home().offer(&made.workspace("project")).items.len(), 9);
     made.save("project", &ProjectSettings, saved);
     let offer = made.home().offer(&made.workspace("project"));
-    assert_eq!(offer.items[0].kind, OfferKind::Directory);
+    assert_eq!(offer.items.last().unwrap().kind, OfferKind::Mode);
+}
+
+/// A thousand harmless rules stood before a command and pushed it out of the list.
+#[test]
+fn rules_do_not_hide_what_starts_programs() {
+    let made = Made::new();
+    let rules: Vec<_> = (0..2_000)
+        .map(|number| format!("Read(f{number})"))
+        .collect();
+    let hooks: Vec<_> = (0..1_500)
+        .map(|number| json!({"type": "command", "command": format!("c{number}")}))
+        .collect();
+    let settings = json!({
+        "permissions": {"allow": rules},
+        "env": {"A": "b"},
+        "apiKeyHelper": "cat key",
+    });
+    let put = |settings: &Value| {
+        let path = made.path("project/.claude/settings.json");
+        fs::write(path, settings.to_string()).unwrap();
+        made.home().offer(&made.workspace("project"))
+    };
+    let offer = put(&settings);
+    let kinds: Vec<_> = offer.items.iter().take(3).map(|item| item.kind).collect();
+    assert_eq!(
+        kinds,
+        [OfferKind::KeyHelper, OfferKind::Variable, OfferKind::Allow]
+    );
+    assert_eq!((offer.items.len(), offer.more), (1_000, 1_002));
+    let mut settings = settings;
+    settings["hooks"] = json!({"Stop": [{"hooks": hooks}]});
+    let offer = put(&settings);
+    assert_eq!((offer.items.len(), offer.more), (1_502, 2_000));
 }

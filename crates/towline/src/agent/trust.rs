@@ -62,8 +62,12 @@ fn ask(
         )?;
     }
     if offer.more > 0 {
-        writeln!(screen, "  and {} more", offer.more)?;
+        writeln!(screen, "  and {} more rules", offer.more)?;
     }
+    writeln!(
+        screen,
+        "So do the settings of all folders below it, which are not listed here."
+    )?;
     write!(screen, "Trust it? [y/N] ")?;
     screen.flush()?;
     let mut line = String::new();
@@ -124,7 +128,8 @@ mod tests {
                 If you do, its files count with all they say:
                   runs without asking: Bash(python3:*)  (.claude/settings.local.json)
                   runs at an event: Stop: touch a\u{1b}[2J\u{202e}b  (.claude/settings.json)
-                  and 3 more
+                  and 3 more rules
+                So do the settings of all folders below it, which are not listed here.
                 Trust it? [y/N]
                 ");
             }

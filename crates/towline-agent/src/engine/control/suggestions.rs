@@ -3,25 +3,24 @@
 use std::{
     collections::BTreeSet,
     path::Path,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use ignore::WalkBuilder;
+use ignore::{Walk, WalkBuilder};
 use serde_json::json;
-use towline_files::{RealPath, Walked};
+use towline_files::{Ignored, RealPath, Walked};
 use towline_protocol::{Json, control::answer::FileSuggestionsAnswer};
 
 /// Files below `folder` whose path holds what was typed, shortest first. What git ignores and what is hidden is left out.
 pub(super) fn suggestions(folder: &Path, typed: &str) -> FileSuggestionsAnswer {
     let typed = typed.to_lowercase();
+    let Ok(root) = RealPath::resolve(folder) else {
+        return FileSuggestionsAnswer::default();
+    };
     let until = Instant::now() + LONGEST;
     let mut best = BTreeSet::new();
-    let walk = WalkBuilder::new(folder)
-        // What the user ignores everywhere is found through the environment, which is not ours to read.
-        .git_global(false)
-        .filter_entry(|entry| entry.file_name() != "node_modules")
-        .build();
-    for entry in walk.take(MOST_LOOKED_AT) {
+    for entry in walk(&root, until).take(MOST_LOOKED_AT) {
         if Instant::now() > until {
             break;
         }
@@ -30,7 +29,7 @@ pub(super) fn suggestions(folder: &Path, typed: &str) -> FileSuggestionsAnswer {
         if entry.file_type().is_none_or(|kind| kind.is_dir()) {
             continue;
         }
-        let path = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+        let path = entry.path().strip_prefix(&root).unwrap_or(entry.path());
         let path = path.to_string_lossy();
         if path.to_lowercase().contains(&typed) {
             best.insert((path.len(), path.into_owned()));
@@ -40,9 +39,8 @@ pub(super) fn suggestions(folder: &Path, typed: &str) -> FileSuggestionsAnswer {
         }
     }
     // The walk goes by paths: a folder may have become a link while it was listed.
-    let mut walked = RealPath::resolve(folder).ok().map(Walked::new);
-    let mut is_there = |path: &str| walked.as_mut()?.look_below(path.as_ref()).ok();
-    best.retain(|(_, path)| is_there(path).is_some());
+    let mut walked = Walked::new(root);
+    best.retain(|(_, path)| walked.look_below(path.as_ref()).is_ok());
     let shown = best.iter().filter_map(|(_, path)| {
         Json::of(&json!({"id": format!("file-{path}"), "displayText": path})).ok()
     });
@@ -51,6 +49,24 @@ pub(super) fn suggestions(folder: &Path, typed: &str) -> FileSuggestionsAnswer {
         cwd: Some(folder.to_string_lossy().into_owned().into()),
         ..FileSuggestionsAnswer::default()
     }
+}
+
+/// A walk over what git would see. The walker itself reads no ignore file: one of a project can be a link or a pipe.
+fn walk(folder: &Path, until: Instant) -> Walk {
+    let ignored = Mutex::new(Ignored::default().with_ignore_files());
+    WalkBuilder::new(folder)
+        .standard_filters(false)
+        .filter_entry(move |entry| {
+            if entry.file_name() == "node_modules" || Instant::now() > until {
+                return false;
+            }
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let mut ignored = ignored.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = ignored.look(entry.path(), is_directory);
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            found.is_whitelist() || !(is_hidden || found.is_ignore())
+        })
+        .build()
 }
 
 /// How many files are suggested.

@@ -46,6 +46,58 @@ async fn check(cases: Vec<(Value, &str, Value)>) {
     }
 }
 
+/// A clone brought them: the search read on until the memory was full, or waited without an end.
+#[tokio::test]
+async fn an_ignore_file_that_is_a_link_or_a_pipe_was_read_without_an_end() {
+    for name in [
+        ".gitignore",
+        ".ignore",
+        "sub/.gitignore",
+        ".git/info/exclude",
+    ] {
+        let tried = Tried::new(&[]);
+        tried.write("sub/a.log", "fn a() {}\n");
+        tried.write(".git/info/x", "");
+        tried.write("lines", "*.log\n");
+        let path = tried.path(name);
+        let lines = tried.path("lines");
+        for target in [Some("/dev/zero"), Some(lines.as_str()), None] {
+            match target {
+                Some(target) => std::os::unix::fs::symlink(target, &path).unwrap(),
+                None => {
+                    let made = std::process::Command::new("mkfifo").arg(&path).status();
+                    assert!(made.unwrap().success());
+                }
+            }
+            let found = tried.call("Grep", json!({"pattern": "fn"})).await;
+            assert_eq!(tried.words(&found), "Found 1 file\nsub/a.log", "{name}");
+            let found = tried.call("Glob", json!({"pattern": "**/*.log"})).await;
+            assert_eq!(tried.words(&found), "sub/a.log", "{name}");
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_a_glob_names_is_searched_where_it_is_ignored() {
+    let tried = Tried::new(&[]);
+    tried.write(".git/HEAD", "");
+    tried.write(".gitignore", "*.log\nbuilt/\n");
+    for path in ["a.log", "a.txt", "built/b.txt", "sub/c.log"] {
+        tried.write(path, "fn\n");
+    }
+    for (input, expected) in [
+        (json!({"pattern": "fn"}), "Found 1 file\na.txt"),
+        (
+            json!({"pattern": "fn", "glob": "a.log"}),
+            "Found 1 file\na.log",
+        ),
+    ] {
+        let found = tried.call("Grep", input.clone()).await;
+        assert_eq!(tried.words(&found), expected, "{input}");
+    }
+}
+
 #[tokio::test]
 async fn files_with_matches_are_named_newest_first() {
     let all = ["new.rs", "mid.rs", ".hidden/h.rs", "old.rs", "long.txt"];

@@ -13,7 +13,10 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::repository::{Repository, open_regular, path_of, unreadable};
+use super::{
+    objects,
+    repository::{Repository, open_regular, path_of, unreadable},
+};
 use crate::{access::Roots, project::ProjectError};
 
 /// A folder that git takes for the repository. It is deleted with this value.
@@ -64,13 +67,15 @@ impl PrivateFolder {
     ) -> Result<(), ProjectError> {
         self.fill_heads(repository, configuration, roots)?;
         let path = self.path();
-        let [objects, ..] = &*repository.objects(roots)? else {
+        let found = repository.objects(roots)?;
+        let [first, ..] = &*found else {
             return Err(ProjectError::Unusable(format!(
                 "not a git repository: {} has no objects",
                 repository.shared.display()
             )));
         };
-        write(&path.join("objects/info/alternates"), &quoted(objects))?;
+        objects::check(repository, found.iter().cloned(), roots)?;
+        write(&path.join("objects/info/alternates"), &quoted(first))?;
         for name in ["exclude", "attributes"] {
             let name = Path::new("info").join(name);
             if let Some(bytes) = repository.small(&repository.shared.join(&name), roots)? {
@@ -199,6 +204,8 @@ fn copy_heads(
     if let Some(head) = repository.head(from, roots)? {
         write(&to.join("HEAD"), &head)?;
     }
+    let branches = ["refs", "reftable"].map(|name| from.join(name));
+    objects::check(repository, branches, roots)?;
     refer(repository, from, "refs", to, roots)?;
     refer(repository, from, "reftable", to, roots)
 }

@@ -45,7 +45,7 @@ pub(super) struct TrustShown {
     trusted: bool,
     /// The things that its files would have count, were it trusted: untrusted text of any length and with any characters.
     asks: Vec<AskShown>,
-    /// How many more there are than are listed.
+    /// How many more rules there are than are listed; of everything else all is.
     more: usize,
     /// A digest of the files. An answer names it, so that nothing is trusted that was not shown.
     digest: String,
@@ -79,6 +79,8 @@ pub(super) enum AskKind {
     Variable,
     /// A command that gives the key.
     KeyHelper,
+    /// Another setting that starts a program or redirects.
+    Program,
 }
 
 /// The answer of a person.
@@ -149,6 +151,7 @@ impl From<OfferKind> for AskKind {
             OfferKind::Server => Self::Server,
             OfferKind::Variable => Self::Variable,
             OfferKind::KeyHelper => Self::KeyHelper,
+            OfferKind::Program => Self::Program,
         }
     }
 }

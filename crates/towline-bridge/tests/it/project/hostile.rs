@@ -156,6 +156,74 @@ async fn a_repository_elsewhere_is_not_shown_as_this_one() {
     refused(&place).await;
 }
 
+/// A repository whose objects are outside in part, and the path of the part.
+fn with_objects_outside(part: &str) -> (Place, std::path::PathBuf) {
+    let place = Place::with_commit(&[("a", "SECRET\n")]);
+    place.write("a", "changed\n");
+    if part.contains("pack") {
+        git(&place.project(), &["gc", "-q"]);
+    }
+    let objects = place.project().join(".git/objects");
+    let outside = place.base.join("outside");
+    fs::create_dir(&outside).unwrap();
+    let blob = git(&place.project(), &["rev-parse", "HEAD:a"]);
+    let (folder, file) = blob.trim_end().split_at(2);
+    let moved = match part {
+        "folder" => objects.join(folder),
+        "object" => objects.join(folder).join(file),
+        "packs" => objects.join("pack"),
+        _ => {
+            let mut packs = fs::read_dir(objects.join("pack")).unwrap();
+            let is_pack = |path: &std::path::PathBuf| path.extension().is_some_and(|e| e == "pack");
+            packs
+                .find_map(|pack| Some(pack.unwrap().path()).filter(is_pack))
+                .unwrap()
+        }
+    };
+    fs::rename(&moved, outside.join("part")).unwrap();
+    std::os::unix::fs::symlink(outside.join("part"), &moved).unwrap();
+    (place, moved)
+}
+
+#[tokio::test]
+async fn objects_behind_a_link_out_of_the_roots_were_shown() {
+    for part in ["folder", "object", "packs", "pack"] {
+        let (place, _) = with_objects_outside(part);
+        let result = place.projects.diff(&request(&place)).await;
+        assert!(!result.diff.contains("SECRET"), "{part}: {}", result.diff);
+        let error = result.error.unwrap();
+        assert!(error.contains("none of the folders"), "{part}: {error}");
+    }
+    // The same in objects that are borrowed, and a link that stays inside.
+    let (place, moved) = with_objects_outside("folder");
+    let objects = place.project().join(".git/objects");
+    let lent = place.base.join("root/lent");
+    fs::rename(&objects, &lent).unwrap();
+    fs::create_dir_all(objects.join("info")).unwrap();
+    fs::write(
+        objects.join("info/alternates"),
+        format!("{}\n", lent.display()),
+    )
+    .unwrap();
+    let result = place.projects.diff(&request(&place)).await;
+    assert!(
+        result.error.unwrap().contains("none of the folders"),
+        "{}",
+        result.diff
+    );
+    let link = lent.join(moved.file_name().unwrap());
+    fs::remove_file(&link).unwrap();
+    fs::rename(
+        place.base.join("outside/part"),
+        place.base.join("root/part"),
+    )
+    .unwrap();
+    std::os::unix::fs::symlink("../part", link).unwrap();
+    let result = place.projects.diff(&request(&place)).await;
+    assert_eq!(result.error, None);
+    assert!(result.diff.contains("-SECRET"), "{}", result.diff);
+}
+
 #[tokio::test]
 async fn what_takes_too_long_is_ended() {
     let place = Place::with_commit(&[("a", "1\n")]);

@@ -243,6 +243,55 @@ fn a_folder_swapped_for_a_link_between_check_and_open_shows_nothing_from_outside
     );
 }
 
+/// The same by way of git, which goes by paths itself: its answers had names and contents from outside.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_exchanged_with_a_link_while_git_looks_shows_nothing_from_outside() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    let place = scene(&[("x".to_owned(), "../../outside/b".to_owned())]);
+    let git = |words: &[&str]| super::git(&place.project(), words);
+    git(&["init", "-q"]);
+    git(&["add", "b/file"]);
+    git(&["commit", "-q", "-m", "first"]);
+    let done = AtomicBool::new(false);
+    let said = thread::scope(|scope| {
+        scope.spawn(|| {
+            let (folder, link) = (place.project().join("b"), place.project().join("x"));
+            while !done.load(Ordering::Relaxed) {
+                renameat_with(CWD, &folder, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                // git gets so far as to read between two of them.
+                std::hint::black_box((0..20_000).sum::<u64>());
+            }
+        });
+        let diff = GetDiff {
+            project_path: place.path("root/project"),
+            ..GetDiff::default()
+        };
+        let look = async {
+            let mut said = Vec::new();
+            for _ in 0..60 {
+                said.push(
+                    place
+                        .projects
+                        .diff(&diff)
+                        .await
+                        .to_json()
+                        .text()
+                        .to_string(),
+                );
+            }
+            said
+        };
+        let said = run(look);
+        done.store(true, Ordering::Relaxed);
+        said
+    });
+    for said in said {
+        assert!(!said.contains("SECRET"), "{said}");
+    }
+}
+
 fn path() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec!["a", "b", "c", "B", "l", "m", "..", ".", "file"]);
     prop::collection::vec(part, 1..6).prop_map(|parts| parts.join("/"))

@@ -55,6 +55,35 @@ async fn files_are_listed_with_what_git_ignores_but_not_with_what_is_in_ignored_
 }
 
 #[tokio::test]
+async fn an_ignore_file_that_is_a_link_or_a_pipe_was_read_without_an_end() {
+    for name in [".gitignore", "in/.gitignore", ".git/info/exclude"] {
+        let place = Place::with_commit(&[("a.log", ""), ("in/b.log", "")]);
+        let path = place.project().join(name);
+        let lines = place.base.join("outside");
+        fs::write(&lines, "*.log\n").unwrap();
+        let pipe = place.base.join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        fs::remove_file(&path).ok();
+        for target in ["/dev/zero".as_ref(), lines.as_path(), pipe.as_path()] {
+            if target == pipe {
+                fs::rename(target, &path).unwrap();
+            } else {
+                symlink(target, &path).unwrap();
+            }
+            let request = ListFiles {
+                project_path: place.path("root/project"),
+                ..ListFiles::default()
+            };
+            let list = place.projects.list_files(&request).await;
+            assert_eq!(list.error, None, "{name}");
+            let ignored: Vec<_> = list.ignored.unwrap();
+            assert_eq!(ignored, [false; 2], "{name} {target:?}: {:?}", list.files);
+            fs::remove_file(&path).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_list_has_a_bound() {
     let place = Place::new();
     fs::create_dir(place.project()).unwrap();

@@ -73,8 +73,8 @@ fn a_session_over_the_bridge_went_by_the_files_of_a_clone_that_was_never_trusted
     assert_eq!(
         asks,
         [
-            "mode acceptEdits /.claude/settings.json",
             "hook Stop: touch <b>x</b> /.claude/settings.json",
+            "mode acceptEdits /.claude/settings.json",
             "allow Bash(python3:*) /.claude/settings.local.json",
         ]
     );
@@ -117,7 +117,7 @@ fn a_session_over_the_bridge_went_by_the_files_of_a_clone_that_was_never_trusted
     assert_eq!(trusted["address"], "127.0.0.1");
     let counts = trusted["counts"].as_str().unwrap();
     assert!(
-        counts.starts_with("begins in the mode: acceptEdits ("),
+        counts.starts_with("runs at an event: Stop: touch <b>x</b> ("),
         "{counts}"
     );
     assert_eq!(entry("not_trusted")["directory"], project.to_str().unwrap());
