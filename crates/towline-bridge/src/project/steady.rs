@@ -27,7 +27,11 @@ pub(super) fn folders(roots: &Roots, project: &Path, names: &[u8]) -> BTreeSet<P
             break;
         }
     }
-    for name in names.split(|byte| *byte == 0) {
+    // Behind the last of them is nothing: as a name it would lead above the project.
+    for name in names
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
+    {
         let path = project.join(OsStr::from_bytes(name));
         for folder in path.ancestors().skip(1) {
             if !found.insert(folder.to_owned()) {
@@ -61,3 +65,26 @@ pub(super) fn are_steady(folders: &BTreeSet<PathBuf>, since: SystemTime) -> bool
 
 /// The times of a file system lag behind the clock by up to so much.
 const COARSE: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The folder above the project is where other programs make their files.
+    #[test]
+    fn a_folder_above_the_roots_kept_a_diff_from_being_shown() {
+        let base = tempfile::tempdir().unwrap();
+        let base = base.path().canonicalize().unwrap();
+        let project = base.join("root/project");
+        std::fs::create_dir_all(&project).unwrap();
+        let roots = Roots::new([base.join("root")]).unwrap();
+        let found = folders(&roots, &project, b"a.txt\0deep/er/b.txt\0side/\0");
+        let expected = [
+            "root",
+            "root/project",
+            "root/project/deep",
+            "root/project/deep/er",
+        ];
+        assert_eq!(found, expected.map(|name| base.join(name)).into());
+    }
+}
