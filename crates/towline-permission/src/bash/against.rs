@@ -142,6 +142,9 @@ impl<'c> Case<'c> {
                 "it can start a command that a rule forbids, without its being seen".to_owned(),
             );
         }
+        if rules::asks_some(self.policy) && hidden::is_misread(self.script) {
+            return Some("a rule wants commands asked about, and this may be one".to_owned());
+        }
         if !forbids_paths {
             return None;
         }

@@ -11,15 +11,32 @@ use super::{
 
 /// Whether a part of a script can start a command that cannot be seen in it.
 pub(crate) fn hides_commands(script: &Script) -> bool {
+    is_misread(script)
+        || script.commands.iter().any(|command| {
+            wrapper::readings(command)
+                .into_iter()
+                .any(|words| starts_unseen(command, words))
+        })
+}
+
+/// Whether a script is not read as the shell reads it, or not to its end: a rule may be about what was not seen.
+pub(crate) fn is_misread(script: &Script) -> bool {
     script.is_broken
         || script.commands.iter().any(|command| {
             let readings = wrapper::readings(command);
             // There may be more than were looked at.
-            readings.len() >= wrapper::MOST_READINGS
-                || readings
-                    .into_iter()
-                    .any(|words| starts_unseen(command, words))
+            readings.len() >= wrapper::MOST_READINGS || readings.into_iter().any(is_split_later)
         })
+}
+
+/// `env -S`, which reads a command from a text.
+fn is_split_later(words: &[Word]) -> bool {
+    let (name, arguments) = words.split_first().unzip();
+    name.is_some_and(|name| base_name(name.known()) == "env")
+        && arguments
+            .unwrap_or_default()
+            .iter()
+            .any(|word| splits_its_text(word.known()))
 }
 
 fn starts_unseen(command: &Command, words: &[Word]) -> bool {
@@ -35,7 +52,6 @@ fn starts_unseen(command: &Command, words: &[Word]) -> bool {
         "eval" | "coproc" | "busybox" | "toybox" | "parallel" | "chroot" | "trap" | "alias"
         | "ssh" | "su" | "script" | "expect" => !arguments.is_empty(),
         "source" | "." => true,
-        "env" => arguments.iter().any(|word| splits_its_text(word.known())),
         "find" | "fd" | "fdfind" => arguments.iter().any(|word| is_find_action(word.known())),
         _ if is_shell(name) => runs_code(command, arguments, &["-c"]),
         _ if is_interpreter(name) => runs_code(

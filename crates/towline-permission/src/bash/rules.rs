@@ -27,6 +27,11 @@ pub(crate) fn forbids_some(policy: &Policy) -> bool {
     about_commands(policy, &Behavior::Deny).next().is_some()
 }
 
+/// Whether there is any rule that wants some commands asked about.
+pub(crate) fn asks_some(policy: &Policy) -> bool {
+    about_commands(policy, &Behavior::Ask).next().is_some()
+}
+
 /// The rule that forbids a command, or wants it asked about: whatever it is wrapped in.
 pub(crate) fn against<'p>(
     policy: &'p Policy,

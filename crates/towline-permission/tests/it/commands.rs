@@ -157,6 +157,9 @@ fn a_forbidden_command_is_found_behind_redirections_and_wrappers() {
     let forbids = |session: Session| session.deny("Bash(rm:*)").deny("Read(./secret)");
     let bypass = forbids(Session::new(PermissionMode::BypassPermissions));
     let free = forbids(Session::new(PermissionMode::Default).allow("Bash"));
+    let asks = Session::new(PermissionMode::Default)
+        .allow("Bash")
+        .ask("Bash(rm:*)");
     let many = |wrapper: &str, count| format!("{}rm a", wrapper.repeat(count));
     for command in [
         "env 2>&1 rm a",
@@ -185,9 +188,13 @@ fn a_forbidden_command_is_found_behind_redirections_and_wrappers() {
         for session in [&bypass, &free] {
             assert_ne!(run(session, command), Allow, "{command:?}");
         }
+        if !command.contains("secret") && !command.starts_with("bash") {
+            assert_eq!(run(&asks, command), Ask, "{command:?}");
+        }
     }
     for command in ["env 2>&1 ls a", "! ls", "env -i A=1 ls", "taskset 0x1 ls"] {
         assert_eq!(run(&free, command), Allow, "{command:?}");
+        assert_eq!(run(&asks, command), Allow, "{command:?}");
     }
 }
 
@@ -423,9 +430,12 @@ fn what_rules_that_forbid_do_not_see_is_what_the_documentation_lists() {
     let free = Session::new(PermissionMode::Default)
         .allow("Bash")
         .deny("Bash(rm:*)")
-        .deny("Read(secret/**)");
+        .deny("Read(secret/**)")
+        .deny("Edit(private/**)");
     for command in [
         "git -c alias.z='!rm x' z",
+        "echo x > p*/key.txt",
+        "tee p*/key.txt",
         "make",
         "npm test",
         "./script.sh",
