@@ -115,7 +115,10 @@ fn starts(words: &[Word], mut own: usize) -> Vec<&[Word]> {
         }
         found.push(&words[place..]);
         // A variable, a duration, a priority, a mask.
-        let is_own = text.contains('=') || text.starts_with(|c: char| c.is_ascii_digit());
+        let number = text.trim_start_matches(['+', '.']);
+        let is_own = text.contains('=')
+            || number.starts_with(|c: char| c.is_ascii_digit())
+            || matches!(number, "inf" | "infinity");
         if !behind_flag && !is_own {
             if own == 0 {
                 break;

@@ -440,6 +440,10 @@ impl<'l> Walk<'l> {
                 // What follows on the first line: `<<EOF | sort`, `<<EOF && next`.
                 _ => {
                     self.opaque(Opaque::HereDocument);
+                    // Words there belong to the command in front.
+                    let kind = Kind::of_node(child);
+                    self.script.is_broken |=
+                        matches!(kind, Some(Kind::Word | Kind::Expansion | Kind::Unparsed));
                     self.statement(child, place, true);
                 }
             }
