@@ -9,8 +9,7 @@ impl<'l> Walk<'l> {
     /// Whatever words, and commands in them, are below a node.
     pub(super) fn words_in(&mut self, node: Node<'_>) {
         if self.depth >= DEEPEST {
-            self.script.is_broken = true;
-            return;
+            return self.give_up();
         }
         self.depth += 1;
         match Kind::of_node(node) {
@@ -63,7 +62,7 @@ impl<'l> Walk<'l> {
     /// The value of a word; commands in it are taken in on the way.
     fn value(&mut self, node: Node<'_>, quoted: bool) -> Option<String> {
         if self.depth >= DEEPEST {
-            self.script.is_broken = true;
+            self.give_up();
             return None;
         }
         self.depth += 1;

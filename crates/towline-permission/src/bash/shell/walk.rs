@@ -63,8 +63,7 @@ impl<'l> Walk<'l> {
 
     pub(super) fn statement(&mut self, node: Node<'_>, place: Place, in_pipe: bool) {
         if self.depth >= DEEPEST || self.words > MOST_WORDS {
-            self.script.is_broken = true;
-            return;
+            return self.give_up();
         }
         self.depth += 1;
         match Kind::of_node(node) {
@@ -90,6 +89,12 @@ impl<'l> Walk<'l> {
             None => self.compound(node, Opaque::Unknown, Place::Substitution, in_pipe),
         }
         self.depth -= 1;
+    }
+
+    /// Looks at nothing any more: each further level would be looked at again for each of those above.
+    pub(super) fn give_up(&mut self) {
+        self.script.is_broken = true;
+        self.words = MOST_WORDS + 1;
     }
 
     /// A statement that is a question by itself, whatever is in it.
