@@ -74,7 +74,11 @@ fn is_harmless_with(name: &str, texts: &[&str], operands: &[&str]) -> bool {
         "git remote" | "ss" | "uniq" => operands.is_empty(),
         // Words with a plus are flags.
         "lsof" => !texts.iter().any(|word| word.starts_with('+')),
-        "stat" => !texts.iter().any(|word| is_flag_with(word, 'H')),
+        "stat" => !texts
+            .iter()
+            .any(|word| is_flag_with(word, 'H') || is_flag_with(word, 'A')),
+        "grep" | "egrep" | "fgrep" => !texts.iter().any(|word| word.starts_with("--exclude-from")),
+        "base64" => !operands.iter().any(|word| word.starts_with('-')),
         "git tag" => operands.is_empty() || lists(texts, GIT_TAG_LISTS),
         "help" => {
             operands.len() <= 1

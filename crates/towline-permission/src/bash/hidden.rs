@@ -43,7 +43,7 @@ fn starts_unseen(command: &Command, words: &[Word]) -> bool {
     let Some((name, arguments)) = words.split_first() else {
         return false;
     };
-    if name.value.is_none() || name.has_glob {
+    if name.value.is_none() || name.has_glob || name.known().is_empty() {
         // What its name is shows when it runs.
         return true;
     }

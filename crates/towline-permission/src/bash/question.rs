@@ -280,7 +280,18 @@ pub(super) fn unaccepted(case: &Case<'_>) -> Option<Decision> {
 }
 
 fn unaccepted_form(command: &Command) -> Option<Decision> {
+    let is_odd = |word: &Word| word.known().is_empty() || word.known().contains('%');
     match name_of(command) {
+        name if touch::is_file_command(name) && command.words.iter().any(is_odd) => Some(
+            Decision::ask(Reason::Other(
+                "a file without a name, or with a variable of another system".to_owned(),
+            ))
+            .suggest(Vec::new()),
+        ),
+        "mv" if command.words.iter().any(|word| word.known() == "--") => Some(
+            Decision::ask(Reason::Other("a move with flags needs approval".to_owned()))
+                .suggest(Vec::new()),
+        ),
         "cp" | "mv" if is_flagged_copy(command) => Some(
             Decision::ask(Reason::Other(
                 "a copy or a move with flags needs approval".to_owned(),

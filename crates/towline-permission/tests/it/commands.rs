@@ -134,6 +134,9 @@ fn what_the_grammar_takes_for_something_else_is_asked_about() {
         "jq a -n",
         "man a -f",
         "stat -H",
+        "stat -Ap",
+        "fgrep --exclude-from /etc/passwd",
+        "base64 -- --version=p",
         "echo =time",
     ] {
         assert_eq!(run(&default, command), Ask, "{command:?}");
@@ -149,6 +152,17 @@ fn what_the_grammar_takes_for_something_else_is_asked_about() {
         "echo $((1 << 2))",
     ] {
         assert_eq!(run(&default, command), Allow, "{command:?}");
+    }
+}
+
+#[test]
+fn file_commands_with_odd_words_are_asked_about_where_edits_are_accepted() {
+    let session = Session::new(PermissionMode::AcceptEdits);
+    for command in ["touch \"\"", "touch %TEMP%", "mv -- b n", "mkdir \"\""] {
+        assert_eq!(run(&session, command), Ask, "{command:?}");
+    }
+    for command in ["touch n", "mv b n", "mkdir n"] {
+        assert_eq!(run(&session, command), Allow, "{command:?}");
     }
 }
 
@@ -179,6 +193,9 @@ fn a_forbidden_command_is_found_behind_redirections_and_wrappers() {
         "env -iS \"rm a\"",
         "env --split-string=\"rm a\"",
         "taskset 0x1 rm a",
+        "2>&1 0<&0 rm a",
+        ">/dev/null X=1 0<&0 rm a",
+        "\"\" nice rm a",
         "timeout .5 rm a",
         "timeout +5 rm a",
         "timeout inf rm a",
@@ -193,7 +210,8 @@ fn a_forbidden_command_is_found_behind_redirections_and_wrappers() {
         for session in [&bypass, &free] {
             assert_ne!(run(session, command), Allow, "{command:?}");
         }
-        if !command.contains("secret") && !command.starts_with("bash") {
+        if !command.contains("secret") && !command.starts_with("bash") && !command.starts_with('"')
+        {
             assert_eq!(run(&asks, command), Ask, "{command:?}");
         }
     }

@@ -189,7 +189,9 @@ impl<'l> Walk<'l> {
                 // The grammar takes the words behind the file for more files; they belong to the command.
                 let mut cursor = node.walk();
                 let files = node.children_by_field_name("destination", &mut cursor);
-                let behind: Vec<Word> = files.skip(1).map(|word| self.word(word)).collect();
+                let behind: Vec<Node<'_>> = files.skip(1).collect();
+                self.script.is_broken |= behind.iter().any(|word| self.is_of_redirection(*word));
+                let behind: Vec<Word> = behind.into_iter().map(|word| self.word(word)).collect();
                 if !behind.is_empty() {
                     self.opaque(Opaque::Unknown);
                 }
@@ -252,6 +254,7 @@ impl<'l> Walk<'l> {
                 }
                 "command_name" => {
                     let name = child.named_child(0).unwrap_or(child);
+                    self.script.is_broken |= self.is_of_redirection(name);
                     let word = self.word(name);
                     // A word of the language where the name of a program stands: the grammar has misread it.
                     self.script.is_broken |= RESERVED.contains(&word.raw.as_str());
@@ -302,6 +305,13 @@ impl<'l> Walk<'l> {
         }
         command.words.extend(words_behind);
         self.add(command);
+    }
+
+    /// Whether a word is the number of a redirection right behind it.
+    fn is_of_redirection(&self, word: Node<'_>) -> bool {
+        let behind = self.line.as_bytes().get(word.end_byte());
+        let is_number = self.text(word).bytes().all(|byte| byte.is_ascii_digit());
+        is_number && matches!(behind, Some(b'<' | b'>'))
     }
 
     /// Whether a line ends in front of a part of a command, which has ended there: before a backslash the grammar takes the end of
