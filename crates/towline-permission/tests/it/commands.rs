@@ -135,6 +135,7 @@ fn what_the_grammar_takes_for_something_else_is_asked_about() {
         "man a -f",
         "stat -H",
         "stat -Ap",
+        "fmt <<< se*/key.txt",
         "fgrep --exclude-from /etc/passwd",
         "base64 -- --version=p",
         "echo =time",

@@ -198,7 +198,15 @@ impl<'l> Walk<'l> {
                 words.extend(behind);
             }
             "heredoc_redirect" => self.here_document(node, place, redirects),
-            _ => self.words_in(node),
+            _ => {
+                // Most programs with a table of flags are asked about with a glob there (CLI 2.1.325).
+                let mut cursor = node.walk();
+                let mut words = node.named_children(&mut cursor);
+                if words.any(|word| word::has_glob(word, self.line)) {
+                    self.opaque(Opaque::Unknown);
+                }
+                self.words_in(node);
+            }
         }
     }
 
