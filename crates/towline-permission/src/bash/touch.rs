@@ -72,7 +72,11 @@ pub(crate) fn touched_by(words: &[Word]) -> Vec<Touched> {
             written.extend(plain);
         }
         "sed" => {
-            let has_script = arguments.iter().any(|word| begins(word, SCRIPT_FLAGS));
+            // Behind a long flag CLI 2.1.325 takes the first word for a file too.
+            let is_long = |word: &Word| word.known().starts_with("--");
+            let has_script = arguments
+                .iter()
+                .any(|word| begins(word, SCRIPT_FLAGS) || is_long(word));
             let files = plain.get(usize::from(!has_script)..).unwrap_or_default();
             read.extend_from_slice(files);
             let in_place = arguments
