@@ -138,16 +138,6 @@ pub(crate) fn has_escaped_blank(text: &str) -> bool {
     }) || text.ends_with("\\\n")
 }
 
-/// Whether a line ends in a text without a backslash in front.
-pub(crate) fn has_bare_end(text: &str) -> bool {
-    let mut escaped = false;
-    text.chars().any(|c| {
-        let hit = !escaped && c == '\n';
-        escaped = !escaped && c == '\\';
-        hit
-    })
-}
-
 /// Whether a word is a name in braces, which before a redirection says where its file goes.
 pub(crate) fn is_file_variable(text: &str) -> bool {
     let name = text
@@ -157,14 +147,9 @@ pub(crate) fn is_file_variable(text: &str) -> bool {
     name.is_some_and(|name| !name.is_empty() && name.chars().all(is_letter))
 }
 
-/// Whether a word without quotes has a blank in it, or an end of line, that no backslash stands before.
-pub(crate) fn has_bare_blank(text: &str) -> bool {
-    let mut escaped = false;
-    text.chars().any(|c| {
-        let hit = !escaped && matches!(c, ' ' | '\t' | '\n');
-        escaped = !escaped && c == '\\';
-        hit
-    })
+/// Whether a text without quotes has one of these characters in it that no backslash stands before.
+pub(crate) fn has_bare(text: &str, characters: &[char]) -> bool {
+    unquoted(text).any(|c| characters.contains(&c))
 }
 
 /// A word without its quotes and backslashes, if it has nothing in it that the shell fills in.

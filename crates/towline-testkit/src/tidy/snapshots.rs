@@ -83,7 +83,8 @@ fn names(message: &str, path: &str) -> bool {
     })
 }
 
-/// Where snapshots and recorded conversations are, as git is asked for them. A star alone would match the folders, and no file is called like them.
+/// Where snapshots and recorded conversations are, as git is asked for them. A star alone would match the folders, and no file is
+/// called like them.
 const FILES: &[&str] = &[
     ":(glob)crates/*/tests/snapshots/**",
     ":(glob)crates/*/tests/data/logs/**",

@@ -82,7 +82,7 @@ impl<'l> Walk<'l> {
                     self.opaque(Opaque::EscapedBlank);
                 }
                 // The grammar has taken two words for one.
-                self.script.is_broken |= word::has_bare_blank(text);
+                self.script.is_broken |= word::has_bare(text, &[' ', '\t', '\n']);
                 if word::has_brace_expansion(text) {
                     self.opaque(Opaque::BraceExpansion);
                     return None;

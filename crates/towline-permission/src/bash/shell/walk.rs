@@ -326,7 +326,7 @@ impl<'l> Walk<'l> {
     /// a line for a blank.
     fn ends_between(&self, end: usize, part: Node<'_>) -> bool {
         let gap = self.line.get(end..part.start_byte()).unwrap_or_default();
-        gap.contains('\n') && word::has_bare_end(gap)
+        word::has_bare(gap, &['\n'])
     }
 
     /// Adds a command to the script; variables alone are none.
